@@ -79,6 +79,10 @@ nodes *args: _server
 load *args: _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- load "$@"
 
+# Fills up to 50 million facts and measures at 1 %, 10 % and 100 %; --hours H, --disk-gb G; --model prints what users need.
+growth *args: _server
+    cargo run --profile fast -p lukasa-evals -- growth "$@"
+
 # Crashes a process at every point of learning from a conversation; everything happens exactly once.
 crashes *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- crashes "$@"
@@ -130,6 +134,10 @@ fuzz-vault *args:
 # Imports mutated exports; `--seconds 600` for the long form.
 fuzz-archive *args:
     cargo run --profile fast -p lukasa-evals -- fuzz-archive "$@"
+
+# Mutates imports, chat bodies and answers, OAuth requests and tokens; `--seconds 600 --http` for the long form.
+fuzz-parsers *args: _server
+    cargo run --profile fast -p lukasa-evals -- fuzz-parsers "$@"
 
 # Moves users between three databases while they write, and stops databases: nothing lost, doubled or refused.
 cells *args: _server
@@ -189,9 +197,26 @@ failover *args: _server
 upgrade old *args: _server
     scripts/try-upgrade "$1" "$(just _binary)" "${@:2}"
 
+# Prints the spans of one retrieval and of one learned conversation, as an OpenTelemetry collector gets them.
+traces: _server
+    scripts/show-traces "$(just _binary)"
+
+# What metrics cost a server under load: recorded, and scraped every second.
+metrics-cost *args: _server
+    scripts/metrics-cost "$(just _binary)" "$@"
+
 # The addresses that a server connects to, traced: nothing but what is configured. Needs strace.
 outbound *args: _server
     scripts/try-outbound "$(just _binary)" "$@"
+
+# Runs the shell commands of the documents on a throwaway server, and checks the guides; arguments are pages.
+run-docs *args: _server
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" scripts/run-docs "$(just _binary)" "$@"
+    scripts/check-guides "$(just _binary)"
+
+# Asks Prometheus every query of the Grafana dashboard, with the data of a server under load; `--show` prints them.
+dashboard *args: _server
+    deploy/try-dashboard "$(just _binary)" "$@"
 
 # The first steps of a new user, timed: a first memory, and two assistants connected and disconnected.
 journeys: _server
@@ -229,6 +254,10 @@ freeze *args: _server
 # One user with 100,000 turns and 20,000 memories, beside another server with --beside FILE; needs --models DIR.
 long-history *args: _server
     cargo run --profile fast -p lukasa-evals -- long-history "$@"
+
+# What it costs to embed a sentence with each model of a folder: CPU and time, alone and in batches.
+encoder *args:
+    cargo run --profile fast -p lukasa-evals -- encoder "$@"
 
 # Measures the recall of past turns and memories; arguments are passed to the eval.
 retrieval *args: _server

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
 import { newer, older } from './clients.mjs';
+import { checkConformance } from './conformance.mjs';
 import { checkOAuth, signIn } from './oauth.mjs';
 import { makeKey, serve, servePublic, stop } from './servers.mjs';
 
@@ -204,6 +205,8 @@ await check('request without a key gets 401 with resource metadata', async () =>
   const metadata = await (await fetch(where)).json();
   assert.equal(metadata.resource, `${keys}/mcp`);
 });
+
+await check('official conformance suite, server scenarios', () => checkConformance(local));
 
 const open = await servePublic();
 for (const kind of ['newer', 'older']) {

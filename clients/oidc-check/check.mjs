@@ -164,6 +164,64 @@ try {
     }
   });
 
+  /** Signs out of the console, and returns the address of the provider that ends its session. */
+  const toSignOut = async (browser) => {
+    const sent = { method: 'DELETE', headers: { 'content-type': 'application/json' }, body: '{}' };
+    assert.equal((await browser.api(base, '/api/sign-in', sent)).status, 204);
+    assert.equal((await browser.api(base, '/api/sign-in')).status, 401);
+    const evil = 'post_logout_redirect_uri=https%3A%2F%2Fevil.example&to=%2F%2Fevil.example&state=x';
+    const own = { 'sec-fetch-site': 'same-origin' };
+    const began = await browser.open(`${base}/oidc/sign-out?${evil}`, own);
+    assert.equal(began.status, 303, 'the browser is sent to the provider');
+    const address = new URL(began.headers.get('location'));
+    assert.equal(`${address.origin}${address.pathname}`, `${real.issuer}/session/end`);
+    const { state, ...sentOn } = Object.fromEntries(address.searchParams);
+    assert.deepEqual(sentOn, { client_id: CLIENT.id, post_logout_redirect_uri: `${base}/oidc/signed-out` });
+    assert.ok(state.length >= 43, 'a state of its own');
+    return address;
+  };
+  /** Confirms the sign-out on the provider's page; returns the address that it leads back to. */
+  const confirmSignOut = async (browser, address) => {
+    const page = await browser.open(address.href);
+    assert.equal(page.status, 200);
+    const [, action, xsrf] = /action="([^"]+)".*name="xsrf" value="([^"]+)"/s.exec(await page.text());
+    const body = new URLSearchParams({ xsrf, logout: 'yes' });
+    const confirmed = await browser.open(action, {}, { method: 'POST', body });
+    return confirmed.headers.get('location');
+  };
+  await check('a sign-out ends the session at the provider too, and returns here', async () => {
+    real.calls.user = 'bob';
+    const { browser } = await signIn(base);
+    const before = real.calls.logins;
+    assert.equal((await browser.open(await toCallback(browser, base))).status, 200);
+    assert.equal(real.calls.logins, before, 'the session at the provider is still there');
+    const back = await confirmSignOut(browser, await toSignOut(browser));
+    assert.ok(back.startsWith(`${base}/oidc/signed-out?state=`), back);
+    const answer = await browser.open(back, { 'sec-fetch-site': 'cross-site' });
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), /signed out at the identity provider/);
+    assert.equal((await browser.open(await toCallback(browser, base))).status, 200);
+    assert.equal(real.calls.logins, before + 1, 'the provider asks again who it is');
+  });
+  await check('a sign-out leads to no other host, and ends only in the browser that began it', async () => {
+    const { browser } = await signIn(base);
+    const address = await toSignOut(browser);
+    const elsewhere = new URL(address);
+    elsewhere.searchParams.set('post_logout_redirect_uri', 'https://evil.example/');
+    assert.equal((await browser.open(elsewhere.href)).status, 400, 'the provider knows our address only');
+    const back = `${base}/oidc/signed-out?state=`;
+    const state = address.searchParams.get('state');
+    assertRefused(await new Browser().open(back + state), 'another browser');
+    for (const wrong of ['', 'x', `${state}x`, `${state}&state=${state}`]) {
+      assertRefused(await browser.open(back + wrong), `state ${wrong}`);
+    }
+    assert.equal((await browser.open(back + state)).status, 200);
+    assertRefused(await browser.open(back + state), 'used again');
+    for (const site of ['cross-site', 'same-site']) {
+      assert.equal((await browser.open(`${base}/oidc/sign-out`, { 'sec-fetch-site': site })).status, 403, site);
+    }
+  });
+
   const { plan, claims, sign, unsigned, jwk, pair, other, now } = hostile;
   const accepted = async () => {
     const { browser, answer } = await signIn(bad.base);
@@ -253,6 +311,22 @@ try {
       const answer = await fetch(`${server.base}/oidc/begin`, { redirect: 'manual' });
       plan.metadata = {};
       assertRefused(answer, name);
+    });
+  }
+  const ends = {
+    'no address that ends a session': [{}, 404],
+    'one without TLS elsewhere': [{ end_session_endpoint: 'http://evil.example/end' }, 502],
+    'one with a password': [{ end_session_endpoint: 'https://a:b@evil.example/end' }, 502],
+    'one that is a script': [{ end_session_endpoint: 'javascript:alert(1)' }, 502],
+  };
+  for (const [name, [metadata, status]] of Object.entries(ends)) {
+    await check(`no sign-out at a provider with ${name}`, async () => {
+      plan.metadata = metadata;
+      const server = await serve(await freePort(), settings(hostile.issuer, {}));
+      const answer = await fetch(`${server.base}/oidc/sign-out`, { redirect: 'manual' });
+      plan.metadata = {};
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get('location'), null);
     });
   }
   await check('the log has the reasons and no secret', async () => {

@@ -23,7 +23,10 @@ export const USERS = {
 export async function realProvider(port, redirectUris) {
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
-    clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: redirectUris }],
+    clients: [{
+      client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: redirectUris,
+      post_logout_redirect_uris: redirectUris.map((uri) => uri.replace(/callback$/, 'signed-out')),
+    }],
     claims: { openid: ['sub', 'groups', 'nickname', 'role'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     pkce: { required: () => true },
@@ -33,13 +36,14 @@ export async function realProvider(port, redirectUris) {
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
   });
   provider.on('server_error', (_, error) => console.error(error));
-  const calls = { user: 'ada', count: 0 };
+  const calls = { user: 'ada', count: 0, logins: 0 };
   const handle = provider.callback();
   const server = createServer(async (request, response) => {
     calls.count += 1;
     if (!request.url.startsWith('/interaction/')) return handle(request, response);
     const { prompt, params, grantId, session } = await provider.interactionDetails(request, response);
     if (prompt.name === 'login') {
+      calls.logins += 1;
       return provider.interactionFinished(request, response, { login: { accountId: calls.user } });
     }
     const grant = grantId

@@ -52,9 +52,10 @@ export class Browser {
     return [...found].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  async open(url, headers = {}) {
+  async open(url, headers = {}, more = {}) {
     const cookie = this.cookies(url);
-    const answer = await fetch(url, { redirect: 'manual', headers: { ...(cookie && { cookie }), ...headers } });
+    const sent = { redirect: 'manual', headers: { ...(cookie && { cookie }), ...headers }, ...more };
+    const answer = await fetch(url, sent);
     const jar = this.#jar.get(new URL(url).host) ?? new Map();
     for (const line of answer.headers.getSetCookie()) {
       const [pair, ...attributes] = line.split(';').map((part) => part.trim());

@@ -151,7 +151,7 @@ def models(names: Names, wanted: list[str]) -> str:
     rebuild = "".join(f"{names.model(name)}.model_rebuild()\n" for name in wanted if refs(names.schemas[name]))
     return (
         f'{MADE}"""What the API answers."""\n\nfrom __future__ import annotations\n\n'
-        f"from datetime import datetime\nfrom typing import Any\n\nfrom pydantic import Field\n\n"
+        f"from datetime import datetime\nfrom typing import Any, Literal\n\nfrom pydantic import Field\n\n"
         f"from .._view import View\n\n\n{built}\n\n{rebuild}"
     )
 

@@ -3,17 +3,54 @@
 
 use std::env;
 use std::path::Path;
+use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=../../web/dist");
     println!("cargo::rerun-if-changed=../../clients/elements/dist");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=LUKASA_COMMIT");
-    let commit = env::var("LUKASA_COMMIT").unwrap_or_else(|_| "unknown".to_owned());
+    let set = env::var("LUKASA_COMMIT").ok().filter(|commit| !commit.is_empty());
+    let commit = set.or_else(commit_of_clone).unwrap_or_else(|| "unknown".to_owned());
     let target = env::var("TARGET").unwrap_or_default();
-    let console =
-        if Path::new("../../web/dist/index.html").exists() { "built in" } else { "absent" };
+    let parts = [
+        ("console", "../../web/dist/index.html"),
+        ("panel", "../../clients/elements/dist/panel.html"),
+    ];
+    let built_in: Vec<&str> =
+        parts.iter().filter(|(_, file)| Path::new(file).exists()).map(|(name, _)| *name).collect();
+    let features = if built_in.is_empty() { "none".to_owned() } else { built_in.join(", ") };
     println!("cargo::rustc-env=LUKASA_BUILD_COMMIT={commit}");
     println!("cargo::rustc-env=LUKASA_BUILD_TARGET={target}");
-    println!("cargo::rustc-env=LUKASA_BUILD_CONSOLE={console}");
+    println!("cargo::rustc-env=LUKASA_BUILD_PROFILE={}", env::var("PROFILE").unwrap_or_default());
+    println!("cargo::rustc-env=LUKASA_BUILD_FEATURES={features}");
+}
+
+/// The commit that is checked out. `None` outside a clone, as in a container or in a packed source, and
+/// without git.
+fn commit_of_clone() -> Option<String> {
+    // A clone around a packed source is not its clone.
+    if !Path::new("../../.git").exists() {
+        return None;
+    }
+    let commit = git(&["rev-parse", "HEAD"])?;
+    // The log of HEAD changes with every commit and checkout. A file that does not exist would make
+    // Cargo run this every time.
+    let mut watched = vec!["HEAD".to_owned(), "logs/HEAD".to_owned()];
+    watched.extend(git(&["symbolic-ref", "--quiet", "HEAD"]));
+    for name in watched {
+        if let Some(path) = git(&["rev-parse", "--git-path", &name])
+            && Path::new(&path).exists()
+        {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    Some(commit)
+}
+
+/// What git prints, if it succeeds and prints something.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
 }

@@ -45,10 +45,10 @@ pub struct Args {
     pub json: Option<PathBuf>,
 }
 
-const TURNS_PER_SESSION: usize = 20;
+pub(crate) const TURNS_PER_SESSION: usize = 20;
 /// Words of a message and of an answer: the means of public data sets.
-const MESSAGE_WORDS: usize = 48;
-const ANSWER_WORDS: usize = 352;
+pub(crate) const MESSAGE_WORDS: usize = 48;
+pub(crate) const ANSWER_WORDS: usize = 352;
 const USER: &str = "long";
 const OTHER_USER: &str = "other";
 
@@ -157,7 +157,8 @@ async fn measure(
     Ok(figures)
 }
 
-fn text(vocabulary: &Vocabulary, rng: &mut StdRng, words: usize) -> String {
+/// As many words, in sentences.
+pub(crate) fn text(vocabulary: &Vocabulary, rng: &mut StdRng, words: usize) -> String {
     let mut text = String::new();
     let mut count = 0;
     while count < words {
@@ -247,14 +248,15 @@ async fn size(admin: &tokio_postgres::Client, tables: &[&str]) -> Result<f64> {
     Ok(admin.query_one(sql, &[&tables]).await?.get(0))
 }
 
-async fn postmaster(admin: &tokio_postgres::Client) -> Result<u32> {
+/// The process of PostgreSQL that started this connection's.
+pub(crate) async fn postmaster(admin: &tokio_postgres::Client) -> Result<u32> {
     let pid: i32 = admin.query_one("select pg_backend_pid()", &[]).await?.get(0);
     let pid = u32::try_from(pid)?;
     cpu::parent(pid).context("the parent of a database process")
 }
 
 /// Resident memory of a process in megabytes.
-fn memory(pid: u32) -> f64 {
+pub(crate) fn memory(pid: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());

@@ -22,6 +22,8 @@ enum Command {
     Cells(lukasa_evals::cells::Args),
     /// The cost of a request through HTTP, compared with the same SQL run bare.
     Load(lukasa_evals::load::Args),
+    /// Growth to 50 million facts: what a request costs and what is stored, and what users need.
+    Growth(lukasa_evals::growth::Args),
     /// The frozen baseline: the same bytes within a session, and at one point of both axes.
     Freeze(lukasa_evals::freeze::Args),
     /// The gateway: unchanged bytes, stable blocks, added latency, and a stopped database.
@@ -62,6 +64,8 @@ enum Command {
     Recall(lukasa_evals::recall::Args),
     /// One user with years of conversations: what a question costs, beside another server.
     LongHistory(lukasa_evals::long_history::Args),
+    /// The cost of embedding a sentence in the process.
+    Encoder(lukasa_evals::encoder::Args),
     /// Retrieval quality on public data sets, compared with plain baselines.
     Retrieval(lukasa_evals::retrieval::Args),
     /// Vaults edited, synced, wiped and restored: the same state, to the hash.
@@ -70,6 +74,8 @@ enum Command {
     FuzzVault(lukasa_evals::vault::fuzz::Args),
     /// Mutated export archives, opened and imported: each is imported or refused, in bounded time.
     FuzzArchive(lukasa_evals::archive::Args),
+    /// Mutated imports, chat bodies and answers, OAuth requests and tokens: no parser may fail.
+    FuzzParsers(lukasa_evals::parsers::Args),
 }
 
 #[tokio::main]
@@ -79,6 +85,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Kills(args) => lukasa_evals::kills::run(args).await,
         Command::Cells(args) => lukasa_evals::cells::run(args).await,
         Command::Load(args) => lukasa_evals::load::run(args).await,
+        Command::Growth(args) => lukasa_evals::growth::run(args).await,
         Command::Freeze(args) => lukasa_evals::freeze::run(args).await,
         Command::Gateway(args) => lukasa_evals::gateway::run(args).await,
         Command::GatewayProxy(args) => lukasa_evals::gateway::run_proxy(args).await,
@@ -100,9 +107,11 @@ async fn main() -> anyhow::Result<()> {
         Command::Reversible(args) => lukasa_evals::reversible::run(args).await,
         Command::Recall(args) => lukasa_evals::recall::run(args).await,
         Command::LongHistory(args) => lukasa_evals::long_history::run(args).await,
+        Command::Encoder(args) => lukasa_evals::encoder::run(args).await,
         Command::Retrieval(args) => lukasa_evals::retrieval::run(args).await,
         Command::Vault(args) => lukasa_evals::vault::run(args).await,
         Command::FuzzVault(args) => lukasa_evals::vault::fuzz::run(&args),
         Command::FuzzArchive(args) => lukasa_evals::archive::run(args).await,
+        Command::FuzzParsers(args) => lukasa_evals::parsers::run(args).await,
     }
 }

@@ -237,6 +237,10 @@ def image_config(target: Target, names: list[str], parts: list[Layer]) -> dict:
     }
 
 
+def archive_name(image: str, platform: str) -> str:
+    return f"lukasa-{version()}-{image}-{platform}.docker.tar"
+
+
 def write_archive(layout: Path, image: str, path: Path) -> Path:
     """One image as a file for `docker load` and `podman load`, in Docker's format.
 

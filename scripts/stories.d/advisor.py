@@ -8,12 +8,25 @@ TITLE = "an advisor that remembers across chats"
 USER = "Mia"
 
 
+def asked_since_a_mention(story: Story) -> list | None:
+    """The questions about domains, once one is about something that was said: its time stays the same then."""
+    first, second = (story.human("GET", "/api/review")["domains"] for _ in range(2))
+    return second if first == second else None
+
+
 def play(story: Story) -> None:
     story.set_preset("advisor")
 
+    with story.step("She chooses the advisor: one card asks for her consent to use what is inferred about finance"):
+        card = story.human("GET", "/api/policy")["consents"][0]
+        story.console(f"Settings: {card['question']}  [Agree]")
+        asked = story.human("GET", "/api/review")["domains"]
+        story.expect("the review asks the same, once", [one["yes"] for one in asked] == [card["yes"]])
+        story.expect("it is the consent", asked[0]["consent"])
+
     with story.step("Mia mentions money before she agreed to it: nothing is stored, and one question waits"):
         story.chat("rebalance", "Please remember that I only invest in index funds, never in individual stocks.")
-        question = story.wait("the question about finance", lambda: story.human("GET", "/api/review")["domains"])
+        question = story.wait("the question about finance", lambda: asked_since_a_mention(story))
         story.review()
         story.expect("no memory was made of the closed domain", story.memories() == [])
         story.expect("the question contains nothing of what she said", "fund" not in str(question).lower())
@@ -21,9 +34,11 @@ def play(story: Story) -> None:
         refused = is_refused(lambda: story.agent(opener["method"], opener["path"]), "human_needed")
         story.expect("the assistant's key cannot open the domain", refused)
 
-    with story.step("She opens finance in the console: what she asked to remember is saved now"):
-        story.answer(opener)
-        story.console("Review: Finance  [Open] pressed")
+    with story.step("She agrees in the console: finance is open, and what she asked to remember is saved now"):
+        agreed = story.answer(opener)
+        story.console(f"Review: Finance  [Agree] pressed  [Undo: {agreed['event']['undo']['href']}]")
+        finance = next(one for one in story.human("GET", "/api/domains")["data"] if one["name"] == "finance")
+        story.expect("what is inferred about finance is used from now on", finance["admits_inferred"])
         funds = story.wait("the memory", lambda: story.find("index funds"))
         story.console(f"{funds['content']} ({funds['status']}, {funds['domain']})")
         story.expect("it is active, in her words and in finance", funds["domain"] == "finance")

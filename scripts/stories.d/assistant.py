@@ -68,9 +68,9 @@ def play(story: Story) -> None:
         card = next(item for item in story.review()["data"] if item["memory"]["id"] == proposal["id"])
         story.console(f"Because: {card['memory']['reasoning']}  [Confirm] [Edit] [Reject]")
         story.expect("the card has the agent's reasoning", "five times" in card["memory"]["reasoning"])
-        story.report_missing("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
+        story.expect("the source says that an agent proposed it", card["memory"]["source"] == "agent_proposed")
         named = "five orders" in str(card["memory"]["evidence"])
-        story.report_missing("the card has the evidence that the agent named", named)
+        story.expect("the card has the evidence that the agent named", named)
         context = story.block("Where should I buy groceries?")
         story.expect("before the answer it is in no prompt", "Kroger" not in context["context"])
         yes = card["yes"]

@@ -8,9 +8,12 @@ import { createRoot } from "react-dom/client";
 import { router } from "./app/routes.tsx";
 import { followTheme } from "./app/theme.ts";
 import { preferences, usePreferences } from "./base/preferences.ts";
+import { showNamedUser } from "./base/sign-in.ts";
 import { speak } from "./i18n/index.ts";
 import { TooltipProvider } from "./ui/tooltip.tsx";
 import "./styles.css";
+
+showNamedUser();
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({

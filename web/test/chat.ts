@@ -25,6 +25,17 @@ export const withModel = base.extend({
   },
 });
 
+const SETUP_URL = process.env.CONSOLE_SETUP_URL;
+
+/** Against the server without a model, on which one can be set up. */
+export const withSetup = base.extend({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern
+  baseURL: async ({}, use) => {
+    if (!SETUP_URL) throw new Error("no server to set up a model on: set CONSOLE_SETUP_URL");
+    await use(SETUP_URL);
+  },
+});
+
 /** For chats appended through the API: they have no context, so its request answers 404. */
 export const appended = base.extend({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names from the pattern

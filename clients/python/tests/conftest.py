@@ -175,6 +175,19 @@ def openai_says(*output: Json) -> Json:
     }
 
 
+def openai_chat(text: str) -> Json:
+    """An answer of the Chat Completions API."""
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+
+
 def openai_text(text: str) -> Json:
     part = {"type": "output_text", "text": text, "annotations": []}
     message_id = f"msg_{uuid.uuid4().hex}"

@@ -20,6 +20,8 @@ export interface EventOptions
   after?: string;
   /** `false` ends the stream after all events up to now. */
   follow?: boolean;
+  /** Called whenever the connection was lost or could not be opened, before the stream reconnects. */
+  onDisconnect?: () => void;
 }
 
 /** A message of an event stream. */
@@ -42,7 +44,7 @@ export async function* events(
   transport: Transport,
   options: EventOptions = {},
 ): AsyncGenerator<LiveEvent, void, undefined> {
-  const { follow, ...callOptions } = options;
+  const { follow, onDisconnect, ...callOptions } = options;
   let { after } = options;
   let wait = FIRST_WAIT_MS;
   let failures = 0;
@@ -82,6 +84,7 @@ export async function* events(
       options.signal?.removeEventListener("abort", abort);
       connection.abort();
     }
+    onDisconnect?.();
     const most = Math.min(MAX_WAIT_MS, wait * 2 ** failures);
     await pause(wait / 2 + Math.random() * (most - wait / 2), options.signal);
   }

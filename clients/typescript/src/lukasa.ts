@@ -15,6 +15,7 @@ import type {
   DependentsView,
   DetectAnswer,
   DomainView,
+  EditedEpisodeView,
   EditWebhook,
   EpisodeView,
   ErasurePreview,
@@ -55,6 +56,7 @@ import type {
   TenantPolicyView,
   TestedWebhook,
   UndoneView,
+  UpdateEpisode,
   UserDeleted,
   UserView,
   VaultAnswer,
@@ -168,6 +170,12 @@ export class Lukasa extends Transport {
       this.request("PUT", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
     shut: (name: string, options?: Options): Promise<DomainView> =>
       this.request("DELETE", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
+    /** Opens a domain, and lets what is inferred about it be used; needs a token of the user. */
+    consent: (name: string, options?: Options): Promise<Written> =>
+      this.request("PUT", "/api/domains/{name}/consent", { ...options, path: { name } }),
+    /** Withdraws that consent; the domain stays open. */
+    withdrawConsent: (name: string, options?: Options): Promise<Written> =>
+      this.request("DELETE", "/api/domains/{name}/consent", { ...options, path: { name } }),
   };
 
   /** Single turns. */
@@ -187,6 +195,9 @@ export class Lukasa extends Transport {
       new Pages((cursor = filter.cursor) =>
         this.request("GET", "/api/episodes", { ...options, query: { ...filter, cursor } }),
       ),
+    /** Replaces the title or the summary by the user's words; the edited episode has another id. */
+    update: (id: string, words: UpdateEpisode, options?: Options): Promise<EditedEpisodeView> =>
+      this.request("PATCH", "/api/episodes/{id}", { ...options, path: { id }, body: words }),
     delete: (id: string, options?: Options): Promise<Written> =>
       this.request("DELETE", "/api/episodes/{id}", { ...options, path: { id } }),
   };

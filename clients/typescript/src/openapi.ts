@@ -391,6 +391,13 @@ export interface paths {
          *     one.
          */
         delete: operations["delete_episode"];
+        /**
+         * Edit an episode.
+         * @description The episode with the user's words takes the place of the old one, under a new id. It stays when a
+         *     turn of it is moved to the trash; when a turn is erased it is summarised again without the turn,
+         *     like every episode. Only the user edits episodes. Undo restores the old words.
+         */
+        patch: operations["edit_episode"];
     };
     "/api/passes": {
         /** List extraction passes, the latest first. */
@@ -423,7 +430,8 @@ export interface paths {
          *     rated lower, guesses without support are removed, memories that ended long ago are moved into
          *     the trash, and recent topics of the user are saved for a month. Inferred memories that say the
          *     same are merged, and memories that contradict each other are listed for review. No content
-         *     changes. Undo reverses all of it.
+         *     changes. Undo reverses all of it. Before that, observations that repeat are counted, and become
+         *     memories as the policy says: an operation of their own.
          */
         post: operations["consolidate"];
     };
@@ -440,7 +448,8 @@ export interface paths {
         /**
          * Answer many questions of the review.
          * @description Each answer is the same as the request of its item in `GET /api/review`: an operation of its own,
-         *     which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+         *     which is accepted or refused by itself. With an `Idempotency-Key` each is given once. `If-Match`
+         *     is refused: the `sha256` of an answer says which words were shown.
          */
         post: operations["answer_review"];
     };
@@ -555,7 +564,8 @@ export interface paths {
         get: operations["get_policy"];
         /**
          * Set the user's policy.
-         * @description Replaces the user's earlier settings; absent settings are inherited from the tenant.
+         * @description Replaces the user's earlier settings; absent settings are inherited from the tenant. If the preset
+         *     asks for a consent that the user has not given, `consents` contains it.
          */
         put: operations["put_policy"];
     };
@@ -598,6 +608,20 @@ export interface paths {
          */
         delete: operations["shut_domain"];
     };
+    "/api/domains/{name}/consent": {
+        /**
+         * Consent to what is inferred about a domain.
+         * @description Opens the domain if it is not open, and lets memories that are inferred about it be used without
+         *     asking for each of them. What gives orders, or lets another party act for the user, is still asked
+         *     about. Only the user consents: with a user token, or on a local server. Undo withdraws it.
+         */
+        put: operations["give_consent"];
+        /**
+         * Withdraw the consent to what is inferred about a domain.
+         * @description What is inferred from then on is a proposal again. The domain stays open, and the memories stay.
+         */
+        delete: operations["withdraw_consent"];
+    };
     "/api/users": {
         /** List the tenant's users, by name. */
         get: operations["list_users"];
@@ -634,6 +658,48 @@ export interface paths {
          */
         get: operations["list_user_erasures"];
     };
+    "/api/spaces": {
+        /** List the tenant's spaces, by name. */
+        get: operations["list_spaces"];
+        /** Create a space without members. One that exists stays as it is. */
+        post: operations["create_space"];
+    };
+    "/api/spaces/{space}": {
+        /** Erase a space with all its memories and grants, now. It cannot be undone. */
+        delete: operations["erase_space"];
+    };
+    "/api/spaces/{space}/members": {
+        /** List the members of a space, including those whose grant was ended. */
+        get: operations["list_space_members"];
+    };
+    "/api/spaces/{space}/members/{user}": {
+        /**
+         * Grant a space to a user, or change what the grant allows.
+         * @description It allows nothing until the user accepts it with `PUT /api/memberships/{space}`.
+         */
+        put: operations["grant_space"];
+        /**
+         * End the grant of a space to a user, for every request from then on.
+         * @description What the user has written in the space stays.
+         */
+        delete: operations["end_space_grant"];
+    };
+    "/api/memberships": {
+        /** List the spaces that have granted to the user, accepted or not. */
+        get: operations["list_memberships"];
+    };
+    "/api/memberships/{space}": {
+        /**
+         * Accept the grant of a space.
+         * @description Only the user can do it: with a user token, signed in, or on a local server.
+         */
+        put: operations["accept_membership"];
+        /**
+         * Leave a space, or decline its grant. Only the user can do it.
+         * @description What the user has written in the space stays.
+         */
+        delete: operations["leave_space"];
+    };
     "/api/keys": {
         /** List the tenant's keys, without their secrets. */
         get: operations["list_keys"];
@@ -648,7 +714,8 @@ export interface paths {
         /**
          * Replace a key by a new one with the same name, user, permissions and origin.
          * @description The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own ends; revoke
-         *     the old key to end them too. The new secret is shown only in this answer.
+         *     the old key to end them too. A key that was replaced cannot be rotated again. The new secret is shown
+         *     only in this answer.
          */
         post: operations["rotate_key"];
     };
@@ -733,7 +800,8 @@ export interface paths {
         /**
          * Replace the secret of a webhook. The new one is shown only in this answer.
          * @description During the overlap `webhook-signature` has a signature with each of both secrets, so that the
-         *     receiver can change to the new one.
+         *     receiver can change to the new one. A second rotation before its end is refused, unless its own
+         *     overlap is 0.
          */
         post: operations["rotate_webhook"];
     };
@@ -747,6 +815,30 @@ export interface paths {
     "/api/webhooks/{id}/replay": {
         /** Send deliveries again, with the same `webhook-id`s. */
         post: operations["replay_webhook"];
+    };
+    "/api/model-service": {
+        /**
+         * Get the model service behind `/v1`, and the services found on this machine.
+         * @description Only the console of a server without authentication may.
+         */
+        get: operations["get_model_service"];
+        /**
+         * Set the model service behind `/v1`. It is tested first, stored in the data folder, and used at once.
+         * @description Only the console of a server without authentication may.
+         */
+        put: operations["put_model_service"];
+        /**
+         * Remove the model service that was set in the console.
+         * @description Only the console of a server without authentication may.
+         */
+        delete: operations["delete_model_service"];
+    };
+    "/api/model-service/test": {
+        /**
+         * Test a model service with one short chat request, without storing it.
+         * @description Only the console of a server without authentication may.
+         */
+        post: operations["test_model_service"];
     };
     "/healthz": {
         /** Liveness check: the process is running. */
@@ -866,8 +958,8 @@ export interface components {
         };
         /** @description Rank and score of a result in one arm. */
         ArmView: {
-            /** @example keyword */
-            arm: string;
+            /** @enum {string} */
+            arm: "keyword" | "keyword_window" | "keyword_session" | "vector" | "vector_window" | "speaker" | "time" | "recency" | "prior" | "session_best" | "link";
             rank: number;
             /** Format: float */
             score: number;
@@ -889,8 +981,8 @@ export interface components {
             /**
              * @description What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
              *     `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
-             *     `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase` or
-             *     `audit.prune`.
+             *     `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase`,
+             *     `space.create`, `space.grant`, `space.accept`, `space.end` or `audit.prune`.
              * @example key.create
              */
             event: string;
@@ -1028,6 +1120,14 @@ export interface components {
              */
             about: string;
         };
+        /** @description A consent that a preset asks for: without it, what is inferred about the domain is a proposal. */
+        ConsentView: {
+            /** @example finance */
+            domain: string;
+            question: string;
+            /** @description The request that gives it. Only the user can send it. */
+            yes: components["schemas"]["AnswerView"];
+        };
         Consolidation: {
             /**
              * @description Only report the changes, without making them.
@@ -1039,12 +1139,14 @@ export interface components {
         ContextView: {
             /** @example ret_01hx3v9d0kf7rtm4q5wz8yb2ca */
             retrieval_id: string;
-            /** @description Both parts, ready to paste: the baseline first. */
+            /** @description All parts, ready to paste: the baseline first. */
             context: string;
             /** @description The same for the whole session: put it where the provider's prefix cache covers it. */
             baseline: components["schemas"]["PartView"];
             /** @description For this message only: put it after everything that is cached. */
             dynamic: components["schemas"]["PartView"];
+            /** @description The memories of the spaces that the request asked for, for this message only. */
+            spaces?: components["schemas"]["SpaceContextView"][];
             /** @description Whether the baseline was rendered earlier in the session and reused. */
             frozen: boolean;
             /** @description The rules in both parts, which must be respected. */
@@ -1064,8 +1166,8 @@ export interface components {
              * @example miss
              */
             cache: string;
-            /** @description What was not available: `embedder`, `reranker`, `older_turns`, `database`. */
-            degraded: string[];
+            /** @description What was not available, so that the answer may be incomplete. */
+            degraded: ("embedder" | "reranker" | "older_turns" | "database")[];
             model?: string | null;
             took_ms: components["schemas"]["TookView"];
         };
@@ -1212,6 +1314,19 @@ export interface components {
              *     domain is not open. Accepted only from the user.
              */
             keep_without_domain?: boolean;
+            /**
+             * @description Use it, but do not mention it: prompts carry that instruction with it. Accepted only from the
+             *     user.
+             */
+            unmentioned?: boolean;
+        };
+        /** @description A space to create. */
+        CreateSpace: {
+            /**
+             * @description 1 to 64 characters. Spaces and users have names of their own: both may have the same.
+             * @example family
+             */
+            space: string;
         };
         /** @description A user to create. */
         CreateUser: {
@@ -1339,7 +1454,8 @@ export interface components {
             words: string[];
         };
         /**
-         * @description A question to the user whether to open a domain that was mentioned. Nothing of what was said is
+         * @description A question to the user whether to open a domain that was mentioned or that the preset in force is
+         *     about. Nothing of what was said is
          *     stored with it.
          */
         DomainQuestionView: {
@@ -1349,8 +1465,16 @@ export interface components {
             display_name: string;
             /** @example You mentioned health. Open it? */
             question: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was asked first; now, for a consent that nothing has been mentioned for.
+             */
             asked_at: string;
+            /**
+             * @description Whether `yes` also lets what is inferred about the domain be used without asking for each
+             *     memory, because the preset in force asks for it.
+             */
+            consent: boolean;
             /** @description Opens the domain, and learns what was left out. */
             yes: components["schemas"]["AnswerView"];
             /** @description Keeps it closed. The domain is not asked about again. */
@@ -1373,6 +1497,8 @@ export interface components {
              * @description When the user opened it; null if it is not open.
              */
             opted_in_at?: string | null;
+            /** @description Whether the user lets what is inferred about it be used without asking for each memory. */
+            admits_inferred: boolean;
         };
         Domains: {
             data: components["schemas"]["DomainView"][];
@@ -1394,6 +1520,8 @@ export interface components {
             importance?: number | null;
             reasoning?: string | null;
             project?: string | null;
+            /** @description Use it, but do not mention it. Accepted only from the user. */
+            unmentioned?: boolean | null;
         };
         /** @description Changes to a session. An absent field stays as it is. */
         EditSession: {
@@ -1408,6 +1536,11 @@ export interface components {
             verbs?: string[] | null;
             /** @description `true` enables it again and sends what it missed. */
             enabled?: boolean | null;
+        };
+        /** @description The episode that took the place of an edited one, and the request that undoes the edit. */
+        EditedEpisodeView: {
+            episode: components["schemas"]["EpisodeView"];
+            event: components["schemas"]["MemoryEvent"];
         };
         /** @description Episodes, the latest first. */
         EpisodePage: {
@@ -1435,7 +1568,7 @@ export interface components {
             /** Format: date-time */
             ended_at: string;
             /**
-             * @description The prompt it was made with, and its version.
+             * @description The prompt it was made with, and its version; `edited` if its words are the user's.
              * @example extract/4
              */
             prompt: string;
@@ -1569,6 +1702,23 @@ export interface components {
             goal: components["schemas"]["GoalView"];
             met: boolean;
         };
+        /** @description The minimum confidence of inferred memories of a category, derived from how those so far turned out. */
+        FloorView: {
+            /** @example profile */
+            category: string;
+            /**
+             * Format: double
+             * @description At least 0.7. A setting of the policy can be higher.
+             */
+            floor: number;
+            /** @description How many memories turned out right or wrong, by outcomes, ratings and the user's answers. */
+            samples: number;
+            wrong: number;
+            /** @description Memories that it is based on, those that were wrong first. */
+            memory_ids: string[];
+            /** Format: date-time */
+            compiled_at: string;
+        };
         FoundEpisode: {
             episode: components["schemas"]["EpisodeView"];
             why: components["schemas"]["WhyFoundView"];
@@ -1576,6 +1726,14 @@ export interface components {
         FoundMemory: {
             memory: components["schemas"]["MemoryView"];
             why: components["schemas"]["WhyFoundView"];
+        };
+        /** @description A model service on this machine. */
+        FoundServiceView: {
+            /** @example Ollama */
+            name: string;
+            /** @example http://127.0.0.1:11434/v1 */
+            url: string;
+            models: string[];
         };
         FoundSession: {
             id: string;
@@ -1609,6 +1767,34 @@ export interface components {
             min?: number | null;
             /** Format: double */
             max?: number | null;
+        };
+        /** @description What a grant allows. */
+        GrantSpace: {
+            /**
+             * @description `read`, or `write` for both.
+             * @example read
+             */
+            access: string;
+        };
+        /** @description The grant of a space to a user. */
+        GrantView: {
+            /**
+             * @description `read`, or `write` for both.
+             * @example write
+             */
+            access: string;
+            /**
+             * @description `offered` until the user accepts it, then `accepted`, or `ended`. Only an accepted grant allows
+             *     anything.
+             * @example accepted
+             */
+            state: string;
+            /** Format: date-time */
+            granted_at: string;
+            /** Format: date-time */
+            accepted_at?: string | null;
+            /** Format: date-time */
+            ended_at?: string | null;
         };
         /** @description A memory of a graph. */
         GraphMemoryView: {
@@ -1751,6 +1937,11 @@ export interface components {
             quality: components["schemas"]["QualityView"];
             /** @description Figures beyond their limits. */
             alerts: components["schemas"]["AlertView"][];
+            /**
+             * @description The minimum confidences of inferred memories that were derived from how those so far turned
+             *     out, by category. A category with too few of them has none.
+             */
+            floors: components["schemas"]["FloorView"][];
         };
         /** @description A key or token with its secret, which is shown only once. */
         IssuedView: components["schemas"]["KeyView"] & {
@@ -1812,8 +2003,8 @@ export interface components {
             memory_id?: string | null;
             turn_id?: string | null;
             episode_id?: string | null;
-            /** @example over the budget */
-            reason: string;
+            /** @enum {string} */
+            reason: "over the budget" | "over the category's budget" | "in the baseline already" | "not sure enough" | "imported, not approved" | "not approved" | "not relevant enough" | "only a question" | "changed since" | "included by a memory or a turn" | "an instruction of another member";
             /** Format: float */
             relevance?: number | null;
         };
@@ -1874,6 +2065,17 @@ export interface components {
              * @example alice
              */
             user: string;
+        };
+        MembershipList: {
+            data: components["schemas"]["MembershipView"][];
+            /** @description How many further spaces cannot be read now. */
+            unavailable: number;
+        };
+        /** @description A space that has granted to the user. */
+        MembershipView: {
+            /** @example family */
+            space: string;
+            grant: components["schemas"]["GrantView"];
         };
         /** @description The content of a memory: a text, or the value of a rule. */
         MemoryContent: string | unknown[] | {
@@ -1946,6 +2148,8 @@ export interface components {
             tags: string[];
             /** Format: float */
             importance: number;
+            /** @description Whether assistants are told to use it without mentioning it. */
+            unmentioned: boolean;
             /** @example strong */
             tier: string;
             /**
@@ -2070,6 +2274,43 @@ export interface components {
             /** @description The latest, newest first. */
             data: components["schemas"]["ModelCallView"][];
         };
+        /** @description A model service: any that speaks OpenAI's chat protocol. */
+        ModelServiceSettings: {
+            /** @example http://127.0.0.1:11434/v1 */
+            url: string;
+            /** @description The key for the service, if it needs one. */
+            key?: string | null;
+            /** @example qwen3:8b */
+            model: string;
+        };
+        /** @description The result of a test. */
+        ModelServiceTestView: {
+            /** @description Whether the model answered. */
+            ok: boolean;
+            /**
+             * @description `address`, `unreachable`, `timeout`, `key`, `model`, `not_chat` or `refused`; null if it
+             *     answered.
+             */
+            reason?: string | null;
+            /** @description The reason in plain words. */
+            detail?: string | null;
+        };
+        /** @description The model service behind `/v1`, without its key. */
+        ModelServiceView: {
+            /** @description Whether it can be set here. */
+            changeable: boolean;
+            /**
+             * @description `settings` if it was set when the server was started, `console` if it was set here; null if
+             *     there is none.
+             */
+            set_by?: string | null;
+            /** @description Its address. */
+            url?: string | null;
+            /** @description The model that was chosen here. */
+            model?: string | null;
+            /** @description The services that answer on this machine now, if one can be set here. */
+            found: components["schemas"]["FoundServiceView"][];
+        };
         /** @description Total cost of one purpose with one model over thirty days. */
         ModelSumView: {
             purpose: string;
@@ -2092,6 +2333,10 @@ export interface components {
             /** @description How many memories were examined. */
             looked_at: number;
             steps: components["schemas"]["StepView"][];
+            /** @description How many memories were made of observations that repeat, or promoted because they do. */
+            observed: number;
+            /** @description The operation that made them, which undo reverses separately; null if there is none. */
+            observed_operation_id?: string | null;
         };
         /** @description Raw events, newest first. */
         ObservationPage: {
@@ -2150,8 +2395,8 @@ export interface components {
         OperationView: {
             /** @example op_01hx3v9d0kf7rtm4q5wz8yb2cc */
             id: string;
-            /** @example save */
-            verb: string;
+            /** @enum {string} */
+            verb: "save" | "change" | "correct" | "forget" | "confirm" | "propose" | "reject" | "link" | "unlink" | "delete" | "restore" | "undo" | "purge" | "erase" | "learn" | "resolve" | "consolidate" | "import" | "sync";
             /** Format: date-time */
             at: string;
             /** @description `human`, `key` or `job`. */
@@ -2170,6 +2415,8 @@ export interface components {
              * @example t1.u0
              */
             policy?: string | null;
+            /** @description In a space: the member who wrote it, unless the member was erased. */
+            member?: string | null;
         };
         /** @description One part of a context. */
         PartView: {
@@ -2301,6 +2548,8 @@ export interface components {
             version: string;
             /** @description The names of all presets. */
             presets: string[];
+            /** @description The consents that the preset in force asks for and the user has not given. */
+            consents: components["schemas"]["ConsentView"][];
         };
         /** @description A compiled text about the user. */
         PortraitView: {
@@ -2668,6 +2917,11 @@ export interface components {
              */
             project?: string | null;
             /**
+             * @description Spaces whose memories are used too, at most 5; the user is a member of each. What they need is
+             *     taken from the rest of the budget.
+             */
+            spaces?: string[] | null;
+            /**
              * @description True to look at the context without using it: the retrieval is not counted in statistics
              *     and is no use of a memory.
              */
@@ -2679,8 +2933,21 @@ export interface components {
             memory_id: string;
             /** @description Yes or no. No rejects a proposal, and forgets any other memory. */
             confirm: boolean;
-            /** @description The `sha256` of the proposal that was shown to the user; absent if it is no proposal. */
+            /** @description The `sha256` of the memory that was shown to the user; absent if it has none. */
             sha256?: string | null;
+        };
+        /** @description How many questions of each kind there are. */
+        ReviewCountsView: {
+            /** @example 3 */
+            proposals: number;
+            /** @example 1 */
+            contradictions: number;
+            /** @example 0 */
+            doubts: number;
+            /** @example 2 */
+            guesses: number;
+            /** @example 4 */
+            learned: number;
         };
         /** @description A question to the user about a memory. */
         ReviewItem: {
@@ -2698,7 +2965,13 @@ export interface components {
             both?: components["schemas"]["AnswerView"] | null;
         };
         ReviewView: {
+            /**
+             * @description The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50 of
+             *     each other kind.
+             */
             data: components["schemas"]["ReviewItem"][];
+            /** @description How many there are, with those that are not in `data`. */
+            counts: components["schemas"]["ReviewCountsView"];
             /** @description Domains that the user mentioned and has not opened. Each is asked about once. */
             domains: components["schemas"]["DomainQuestionView"][];
         };
@@ -2732,8 +3005,8 @@ export interface components {
             episodes: components["schemas"]["FoundEpisode"][];
             /** @description The times that the query mentions. */
             times: components["schemas"]["TimeView"][];
-            /** @description What was not available: `embedder`, `reranker`, `older_turns`. */
-            degraded: string[];
+            /** @description What was not available, so that the answer may be incomplete. */
+            degraded: ("embedder" | "reranker" | "older_turns" | "database")[];
             /** @description The embedding model, if one was used. */
             model?: string | null;
             /** @description How many memories, turns and episodes were considered. */
@@ -3015,6 +3288,47 @@ export interface components {
              */
             similarity: number;
         };
+        /**
+         * @description The memories of a space in a context. Each line names the member who said it; none is a rule. What
+         *     another member said and directs assistants is left out.
+         */
+        SpaceContextView: {
+            /** @example family */
+            space: string;
+            part: components["schemas"]["PartView"];
+        };
+        /** @description Result of erasing a space. */
+        SpaceErased: {
+            /**
+             * @description `done`, or `running` while rows are left, which are removed in the background.
+             * @example done
+             */
+            status: string;
+            erasure_id: string;
+        };
+        SpaceList: {
+            data: components["schemas"]["SpaceView"][];
+        };
+        SpaceMemberList: {
+            data: components["schemas"]["SpaceMemberView"][];
+        };
+        /** @description A member of a space. */
+        SpaceMemberView: {
+            /**
+             * @description Your own id for the user; null if it cannot be read now.
+             * @example anna
+             */
+            user?: string | null;
+            grant: components["schemas"]["GrantView"];
+        };
+        /** @description A space: memories that its members share. */
+        SpaceView: {
+            /**
+             * @description Its name, as sent in `X-Lukasa-Space`.
+             * @example family
+             */
+            space: string;
+        };
         /** @description A part of a message that its sender did not write. */
         SpanView: {
             /** @description Its first character, counted from zero. */
@@ -3224,6 +3538,12 @@ export interface components {
             /** @description How many memories stay because they were changed, confirmed one by one or removed since. */
             kept: number;
         };
+        /** @description New words for an episode. An absent field stays as it is. */
+        UpdateEpisode: {
+            /** @description Null removes the title. */
+            title?: string | null;
+            summary?: string | null;
+        };
         /** @description Changes to a memory. An absent field stays as it is; null clears it. */
         UpdateMemory: {
             /**
@@ -3263,6 +3583,8 @@ export interface components {
             importance?: number | null;
             reasoning?: string | null;
             project?: string | null;
+            /** @description Use it, but do not mention it. Accepted only from the user. */
+            unmentioned?: boolean | null;
         };
         /** @description Uses, newest first. */
         UsagePage: {
@@ -3344,12 +3666,14 @@ export interface components {
         /** @description A change that a sync makes. */
         VaultChange: {
             /**
-             * @description `save`, `change`, `forget`, `confirm`, `accept` or `reject`.
+             * @description `save`, `change`, `forget`, `confirm`, `accept` or `reject`, or `episode` for a summary.
              * @example change
              */
             what: string;
             /** @description Null if the line is new. */
             memory_id?: string | null;
+            /** @description The summary whose words are replaced. */
+            episode_id?: string | null;
             /** @example profile.md */
             file: string;
             /** @description Zero if the line was removed. */
@@ -3426,8 +3750,9 @@ export interface components {
         VaultFiles: {
             /**
              * @description Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-             *     `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
-             *     ignored.
+             *     `domains/{name}.md`, and summaries of conversations in `episodes/`; `.lukasa/base.jsonl` is the
+             *     state they were made from. An edited file in
+             *     `portraits/` is reported as a problem. Other files are ignored.
              */
             files: components["schemas"]["VaultFile"][];
             /**
@@ -3590,6 +3915,7 @@ export type ClusterView = components['schemas']['ClusterView'];
 export type ClustersView = components['schemas']['ClustersView'];
 export type ConfirmMemory = components['schemas']['ConfirmMemory'];
 export type ConflictView = components['schemas']['ConflictView'];
+export type ConsentView = components['schemas']['ConsentView'];
 export type Consolidation = components['schemas']['Consolidation'];
 export type ContextView = components['schemas']['ContextView'];
 export type ContradictionList = components['schemas']['ContradictionList'];
@@ -3599,6 +3925,7 @@ export type CountsView = components['schemas']['CountsView'];
 export type CreateKey = components['schemas']['CreateKey'];
 export type CreateLink = components['schemas']['CreateLink'];
 export type CreateMemory = components['schemas']['CreateMemory'];
+export type CreateSpace = components['schemas']['CreateSpace'];
 export type CreateUser = components['schemas']['CreateUser'];
 export type CreateWebhook = components['schemas']['CreateWebhook'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
@@ -3618,6 +3945,7 @@ export type Domains = components['schemas']['Domains'];
 export type EditMemory = components['schemas']['EditMemory'];
 export type EditSession = components['schemas']['EditSession'];
 export type EditWebhook = components['schemas']['EditWebhook'];
+export type EditedEpisodeView = components['schemas']['EditedEpisodeView'];
 export type EpisodePage = components['schemas']['EpisodePage'];
 export type EpisodeView = components['schemas']['EpisodeView'];
 export type ErasurePreview = components['schemas']['ErasurePreview'];
@@ -3629,14 +3957,18 @@ export type EvidenceInput = components['schemas']['EvidenceInput'];
 export type EvidenceView = components['schemas']['EvidenceView'];
 export type FieldError = components['schemas']['FieldError'];
 export type FigureView = components['schemas']['FigureView'];
+export type FloorView = components['schemas']['FloorView'];
 export type FoundEpisode = components['schemas']['FoundEpisode'];
 export type FoundMemory = components['schemas']['FoundMemory'];
+export type FoundServiceView = components['schemas']['FoundServiceView'];
 export type FoundSession = components['schemas']['FoundSession'];
 export type FoundSessionView = components['schemas']['FoundSessionView'];
 export type FoundSessions = components['schemas']['FoundSessions'];
 export type FoundTurn = components['schemas']['FoundTurn'];
 export type GivenView = components['schemas']['GivenView'];
 export type GoalView = components['schemas']['GoalView'];
+export type GrantSpace = components['schemas']['GrantSpace'];
+export type GrantView = components['schemas']['GrantView'];
 export type GraphMemoryView = components['schemas']['GraphMemoryView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
@@ -3656,6 +3988,8 @@ export type LeftSentenceView = components['schemas']['LeftSentenceView'];
 export type LinkView = components['schemas']['LinkView'];
 export type Links = components['schemas']['Links'];
 export type MakeLink = components['schemas']['MakeLink'];
+export type MembershipList = components['schemas']['MembershipList'];
+export type MembershipView = components['schemas']['MembershipView'];
 export type MemoryContent = components['schemas']['MemoryContent'];
 export type MemoryEvent = components['schemas']['MemoryEvent'];
 export type MemoryGraphView = components['schemas']['MemoryGraphView'];
@@ -3664,6 +3998,9 @@ export type MemoryView = components['schemas']['MemoryView'];
 export type MintToken = components['schemas']['MintToken'];
 export type ModelCallView = components['schemas']['ModelCallView'];
 export type ModelCalls = components['schemas']['ModelCalls'];
+export type ModelServiceSettings = components['schemas']['ModelServiceSettings'];
+export type ModelServiceTestView = components['schemas']['ModelServiceTestView'];
+export type ModelServiceView = components['schemas']['ModelServiceView'];
 export type ModelSumView = components['schemas']['ModelSumView'];
 export type NightView = components['schemas']['NightView'];
 export type ObservationPage = components['schemas']['ObservationPage'];
@@ -3703,6 +4040,7 @@ export type ResolveContradiction = components['schemas']['ResolveContradiction']
 export type RetrievalView = components['schemas']['RetrievalView'];
 export type RetrieveRequest = components['schemas']['RetrieveRequest'];
 export type ReviewAnswer = components['schemas']['ReviewAnswer'];
+export type ReviewCountsView = components['schemas']['ReviewCountsView'];
 export type ReviewItem = components['schemas']['ReviewItem'];
 export type ReviewView = components['schemas']['ReviewView'];
 export type Revoked = components['schemas']['Revoked'];
@@ -3722,6 +4060,12 @@ export type SignInView = components['schemas']['SignInView'];
 export type SignIns = components['schemas']['SignIns'];
 export type SignedReceiptView = components['schemas']['SignedReceiptView'];
 export type SimilarView = components['schemas']['SimilarView'];
+export type SpaceContextView = components['schemas']['SpaceContextView'];
+export type SpaceErased = components['schemas']['SpaceErased'];
+export type SpaceList = components['schemas']['SpaceList'];
+export type SpaceMemberList = components['schemas']['SpaceMemberList'];
+export type SpaceMemberView = components['schemas']['SpaceMemberView'];
+export type SpaceView = components['schemas']['SpaceView'];
 export type SpanView = components['schemas']['SpanView'];
 export type StandsView = components['schemas']['StandsView'];
 export type StateHashView = components['schemas']['StateHashView'];
@@ -3740,6 +4084,7 @@ export type TurnView = components['schemas']['TurnView'];
 export type UndecidedView = components['schemas']['UndecidedView'];
 export type Undo = components['schemas']['Undo'];
 export type UndoneView = components['schemas']['UndoneView'];
+export type UpdateEpisode = components['schemas']['UpdateEpisode'];
 export type UpdateMemory = components['schemas']['UpdateMemory'];
 export type UsagePage = components['schemas']['UsagePage'];
 export type UsageView = components['schemas']['UsageView'];
@@ -3822,6 +4167,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
         };
         responses: {
@@ -3852,6 +4199,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -3894,6 +4243,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
         };
         requestBody: {
@@ -4149,6 +4500,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4197,6 +4550,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
         };
         responses: {
@@ -4322,6 +4677,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -4352,6 +4709,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4386,6 +4745,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4425,6 +4786,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -4455,6 +4818,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4563,6 +4928,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4597,6 +4964,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4631,6 +5000,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4893,6 +5264,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
         };
         responses: {
@@ -4919,6 +5292,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
             };
             path: {
                 /** @description The operation's id */
@@ -4949,6 +5324,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description Act in this space, as a member; in the user's own memory if absent. */
+                "X-Lukasa-Space"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -5936,6 +6313,43 @@ export interface operations {
             };
         };
     };
+    edit_episode: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The episode's id */
+                id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateEpisode"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EditedEpisodeView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_passes: {
         parameters: {
             query?: {
@@ -6528,6 +6942,10 @@ export interface operations {
     };
     get_vault: {
         parameters: {
+            query?: {
+                /** @description Also return the conversations, in `conversations/`: the latest ones, up to 2,000 and 16 MiB. */
+                conversations?: boolean;
+            };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
@@ -6959,6 +7377,66 @@ export interface operations {
             };
         };
     };
+    give_consent: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The domain */
+                name: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_consent: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The domain */
+                name: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Written"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_users: {
         parameters: {
             query?: {
@@ -7112,6 +7590,246 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Receipts"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_spaces: {
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpaceList"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_space: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSpace"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpaceView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    erase_space: {
+        parameters: {
+            path: {
+                /** @description The space */
+                space: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpaceErased"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_space_members: {
+        parameters: {
+            path: {
+                /** @description The space */
+                space: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpaceMemberList"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grant_space: {
+        parameters: {
+            path: {
+                /** @description The space */
+                space: string;
+                /** @description Your own id for the user */
+                user: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantSpace"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpaceMemberView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_space_grant: {
+        parameters: {
+            path: {
+                /** @description The space */
+                space: string;
+                /** @description Your own id for the user */
+                user: string;
+            };
+        };
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_memberships: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipList"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_membership: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The space */
+                space: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MembershipView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    leave_space: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+            path: {
+                /** @description The space */
+                space: string;
+            };
+        };
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    [name: string]: unknown;
                 };
             };
             default: {
@@ -7688,6 +8406,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Replayed"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_model_service: {
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelServiceView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_model_service: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelServiceSettings"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelServiceView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_model_service: {
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelServiceView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_model_service: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelServiceSettings"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelServiceTestView"];
                 };
             };
             default: {

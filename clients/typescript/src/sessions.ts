@@ -25,10 +25,14 @@ export const sessions = (lukasa: Transport) => ({
     return lukasa.request("POST", "/api/sessions", { ...options, body: session });
   },
 
-  get(session_id: string, options?: Options): Promise<SessionView> {
+  get(
+    session_id: string,
+    { show_hidden, ...options }: Options & Query<"GET", "/api/sessions/{session_id}"> = {},
+  ): Promise<SessionView> {
     return lukasa.request("GET", "/api/sessions/{session_id}", {
       ...options,
       path: { session_id },
+      query: { show_hidden },
     });
   },
 

@@ -56,7 +56,11 @@ async function leaky() {
 test("events continue after a lost connection without gaps and duplicates", async () => {
   const { url, starts } = await leaky();
   const seen: string[] = [];
-  for await (const event of new Lukasa({ url }).events({ after: "10" })) {
+  let drops = 0;
+  const onDisconnect = () => {
+    drops += 1;
+  };
+  for await (const event of new Lukasa({ url }).events({ after: "10", onDisconnect })) {
     seen.push(event.operation.id);
     assert.equal(event.verb, "save");
     assert.equal(`op_${event.id}`, event.operation.id);
@@ -67,6 +71,7 @@ test("events continue after a lost connection without gaps and duplicates", asyn
     Array.from({ length: 100 }, (_, n) => `op_${n + 11}`),
   );
   assert.equal(starts[0], "10");
+  assert.equal(drops, starts.length - 1, "each lost or refused connection is reported");
   assert.ok(starts.length > 30);
 });
 

@@ -46,6 +46,9 @@ words! {
         TenantPolicy = "policy.tenant",
         /// The version of the user's policy.
         UserPolicy = "policy.user",
+        /// The operation that gave, withdrew or restored the user's consent to use what is inferred
+        /// about a domain.
+        DomainConsent = "domain.consent",
         /// Nothing: everything about the user was read.
         Export = "export",
         /// The import.
@@ -56,6 +59,14 @@ words! {
         Erase = "erase",
         /// The erasure of everything about the user.
         UserErase = "user.erase",
+        /// The space.
+        SpaceCreate = "space.create",
+        /// The space, about the member.
+        SpaceGrant = "space.grant",
+        /// The space, about the member.
+        SpaceAccept = "space.accept",
+        /// The space, about the member whose grant was ended.
+        SpaceEnd = "space.end",
         /// The number of the last record that was removed.
         Prune = "audit.prune",
     }

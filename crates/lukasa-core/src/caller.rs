@@ -4,6 +4,7 @@
 
 use crate::id::{TenantId, UserId};
 use crate::origin::{Origin, Voice};
+use crate::space::SpaceName;
 use crate::words;
 
 words!(
@@ -44,6 +45,9 @@ pub struct Caller {
     /// The credential's name, or `local`; recorded on every operation.
     pub credential: String,
     pub voice: Voice,
+    /// The member who acts in a space; `user` is the space then. The store opens no transaction for
+    /// a member without a grant in force.
+    pub member: Option<UserId>,
 }
 
 impl Caller {
@@ -56,6 +60,18 @@ impl Caller {
             kind: CallerKind::Human,
             credential: credential.to_owned(),
             voice: Voice::stated(Origin::UserSaid),
+            member: None,
+        }
+    }
+
+    /// The same caller, acting as a member of a space.
+    #[must_use]
+    pub fn in_space(&self, space: &SpaceName) -> Self {
+        Self {
+            user: space.user_id(self.tenant),
+            user_name: space.user_name(),
+            member: Some(self.user),
+            ..self.clone()
         }
     }
 
@@ -89,6 +105,17 @@ impl Caller {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caller_in_a_space_keeps_its_credential_and_trust() {
+        let tenant = TenantId::named("acme");
+        let agent = Caller::key(tenant, "alice", "k", Origin::Assistant);
+        let family = SpaceName::parse("family").unwrap();
+        let there = agent.in_space(&family);
+        assert_eq!((there.kind, there.voice), (agent.kind, agent.voice));
+        assert_eq!((there.member, there.user), (Some(agent.user), family.user_id(tenant)));
+        assert_eq!(there.credential, agent.credential);
+    }
 
     #[test]
     fn caller_through_a_model_is_not_human_and_gains_no_trust() {

@@ -67,6 +67,11 @@ pub fn builtin_domains() -> Vec<Domain> {
     ]
 }
 
+/// The text shown in place of words about a domain that is not open.
+pub fn hidden_text(domain: &str) -> String {
+    format!("[hidden: the domain {domain} is not open]")
+}
+
 /// Whether a text is a valid domain name: a short lower-case word, usable in URL paths and file
 /// names.
 pub fn is_name(text: &str) -> bool {

@@ -16,6 +16,16 @@ use crate::time::{self, Timestamp};
 /// Minimum age of an episode before it counts as absorbed (R105).
 pub const ABSORBED_AFTER: SignedDuration = SignedDuration::from_hours(24 * 30);
 
+/// Used in place of the prompt's name in an episode that the user edited.
+const EDITED: &str = "edited";
+
+/// New words for an episode. What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EpisodeEdit {
+    pub title: Option<Option<String>>,
+    pub summary: Option<String>,
+}
+
 /// A summary of a range of turns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Episode {
@@ -73,6 +83,31 @@ impl Episode {
         } else {
             None
         }
+    }
+
+    /// Whether its words are the user's.
+    pub fn is_edited(&self) -> bool {
+        self.prompt == EDITED
+    }
+
+    /// The episode with the user's words, which takes its place under a new id.
+    pub fn edited(&self, edit: &EpisodeEdit, id: EpisodeId, at: Timestamp) -> Self {
+        let old = self.clone();
+        Self {
+            id,
+            title: edit.title.clone().unwrap_or(old.title),
+            summary: edit.summary.clone().unwrap_or(old.summary),
+            origin: Origin::UserSaid,
+            prompt: EDITED.to_owned(),
+            recorded_at: at,
+            ..old
+        }
+    }
+
+    /// Whether the edit changes any of its words.
+    pub fn is_changed_by(&self, edit: &EpisodeEdit) -> bool {
+        edit.title.as_ref().is_some_and(|title| *title != self.title)
+            || edit.summary.as_ref().is_some_and(|summary| *summary != self.summary)
     }
 
     /// The numbers of its turns that are not in `summarized`, which must be sorted. The range is

@@ -104,6 +104,9 @@ pub struct Claim {
     /// The project it belongs to; absent if it holds everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Project>,
+    /// Whether an assistant may use it but not mention it; only the user sets it (C25).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmentioned: bool,
 }
 
 impl Claim {
@@ -125,6 +128,7 @@ impl Claim {
             evidence: Vec::new(),
             reasoning: None,
             project: None,
+            unmentioned: false,
         }
     }
 
@@ -306,6 +310,7 @@ pub struct Edit {
     pub importance: Option<f32>,
     pub reasoning: Option<Option<String>>,
     pub project: Option<Option<Project>>,
+    pub unmentioned: Option<bool>,
 }
 
 impl Edit {
@@ -375,6 +380,7 @@ impl Edit {
         new.kind = self.kind.unwrap_or(new.kind);
         new.force = self.force.unwrap_or(new.force);
         new.importance = self.importance.unwrap_or(new.importance);
+        new.unmentioned = self.unmentioned.unwrap_or(new.unmentioned);
         new
     }
 }

@@ -8,7 +8,7 @@
 //! [`caller`] (who writes, and how far they are trusted), [`admission`] (accept, ask or reject),
 //! [`record`] (the versions each verb opens and closes), [`lifecycle`] (the status derived from
 //! them), [`session`] (conversations), [`observation`] (raw events), [`project`] (what a session
-//! sees), [`policy`] (what may happen without asking), [`learning`] (extraction from
+//! sees), [`space`] (what users share), [`policy`] (what may happen without asking), [`learning`] (extraction from
 //! conversations), [`consolidation`] and [`removal`] (re-rating and removal). The words of a
 //! message are understood by `lukasa-text`; [`recall`] finds relevant memories, [`context`] puts
 //! them into a prompt, and [`portrait`] summarizes them for the user. [`vault`] renders the memory
@@ -20,6 +20,7 @@
 pub mod admission;
 pub mod archive;
 pub mod audit;
+pub mod calibration;
 pub mod caller;
 pub mod cluster;
 pub mod consolidation;
@@ -56,6 +57,7 @@ pub mod removal;
 pub mod secret;
 pub mod sentence;
 pub mod session;
+pub mod space;
 pub mod state_hash;
 pub mod strict_schema;
 pub mod task_state;
@@ -68,7 +70,7 @@ mod words;
 pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
 pub use domain::{Domain, builtin_domains};
-pub use episode::Episode;
+pub use episode::{Episode, EpisodeEdit};
 pub use fact::{
     Category, Claim, ClaimEvidence, Edit, Force, Kind, MemoryType, State, Tier, Version,
     fingerprint, value_text,
@@ -89,8 +91,9 @@ pub use policy::Policy;
 pub use portrait::Portrait;
 pub use project::{Project, ProjectScope};
 pub use record::{Changes, Refusal, Stamp};
-pub use removal::{Depth, Fate, RemovedTurns, Sources};
+pub use removal::{Depth, DomainConsent, Fate, RemovedTurns, Sources};
 pub use session::{Exchange, Keep, Mark, NewTurn, Role, Session, SessionState, Span, Turn};
+pub use space::{SpaceAccess, SpaceGrant, SpaceName};
 pub use state_hash::StateHash;
 pub use time::{AsOf, Period, Timestamp};
 pub use webhook::{Delivery, DeliveryState, Webhook};

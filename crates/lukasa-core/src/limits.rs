@@ -45,6 +45,10 @@ pub const OBSERVATIONS_REMOVED_AT_ONCE: usize = 1_000;
 pub const PAYLOAD_BYTES: usize = 8_192;
 /// The source or kind of an observation.
 pub const OBSERVATION_NAME_CHARS: usize = 32;
+/// How many members a space can have, and how many spaces can grant to one user.
+pub const SPACE_MEMBERS: usize = 100;
+/// How many spaces one request for a context can ask for.
+pub const SPACES_AT_ONCE: usize = 5;
 /// How long a deleted memory can be restored (R148).
 pub const TRASH_DAYS: i64 = 30;
 /// How long an idempotency key is remembered.

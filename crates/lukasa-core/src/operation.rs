@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::caller::CallerKind;
-use crate::id::{FactId, OperationId};
+use crate::id::{FactId, OperationId, UserId};
 use crate::origin::Voice;
 use crate::removal::Sources;
 use crate::time::Timestamp;
@@ -91,4 +91,7 @@ pub struct Operation {
     /// Sources other than facts that it removed or restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
+    /// The member who wrote it, if it is of a space. It is not exported.
+    #[serde(skip)]
+    pub member: Option<UserId>,
 }

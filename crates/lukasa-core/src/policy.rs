@@ -1,7 +1,7 @@
 //! Policy: what may happen without asking. One document with three layers, server, tenant and user;
 //! each layer overrides only the fields it sets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,15 @@ pub struct Policy {
     /// prompt.
     #[serde(default)]
     pub paused: bool,
+    /// Sensitive domains whose inferred facts are used without asking, by the user's consent. No
+    /// preset and no patch sets them.
+    #[serde(default)]
+    pub admits_inferred: BTreeSet<String>,
+    /// Minimum confidences that were derived from how the memories so far turned out. They raise
+    /// those of `floors` and `inject_confidence`, and never lower them. No preset and no patch sets
+    /// them.
+    #[serde(default)]
+    pub calibrated: BTreeMap<Category, f32>,
 }
 
 fn ask_about_observed() -> ObservedPatterns {
@@ -176,6 +185,8 @@ impl Default for Policy {
             agents: AgentPolicy::default(),
             observed: ObservedPatterns::Ask,
             paused: false,
+            admits_inferred: BTreeSet::new(),
+            calibrated: BTreeMap::new(),
         }
     }
 }
@@ -186,7 +197,7 @@ impl Policy {
         let base = Self { preset: name.to_owned(), ..Self::default() };
         Some(match name {
             BALANCED => base,
-            // Inferred facts are active at once.
+            // Inferred facts are active at once; those about finance with the user's consent.
             "advisor" => Self { admission: Admission::Auto, ..base },
             // After every turn, only important facts with high confidence; no recall-only tier. What
             // has expired is removed after ninety days.
@@ -225,7 +236,10 @@ impl Policy {
 
     fn apply(&mut self, patch: &Patch) {
         if let Some(base) = patch.preset.as_deref().and_then(Self::preset) {
-            *self = Self { daily_tokens: self.daily_tokens, paused: self.paused, ..base };
+            let admits_inferred = std::mem::take(&mut self.admits_inferred);
+            let calibrated = std::mem::take(&mut self.calibrated);
+            let (daily_tokens, paused) = (self.daily_tokens, self.paused);
+            *self = Self { daily_tokens, paused, admits_inferred, calibrated, ..base };
         }
         fn set<T: Clone>(field: &mut T, value: Option<&T>) {
             if let Some(value) = value {
@@ -261,11 +275,27 @@ impl Policy {
         domain.and_then(|name| self.domains.get(name)).copied().unwrap_or(self.admission)
     }
 
+    /// The domains that the preset asks the user's consent for: to open them, and to use what is
+    /// inferred about them (C16).
+    pub fn consent_domains(&self) -> &'static [&'static str] {
+        match self.preset.as_str() {
+            "advisor" => &["finance"],
+            _ => &[],
+        }
+    }
+
+    /// The domains of [`Policy::consent_domains`] that the user has not consented to.
+    pub fn missing_consents(&self) -> Vec<&'static str> {
+        let is_missing = |name: &&&str| !self.admits_inferred.contains(**name);
+        self.consent_domains().iter().filter(is_missing).copied().collect()
+    }
+
     /// Minimum confidence for facts of a category in a prompt. No policy lowers it below
     /// `INJECT_CONFIDENCE`.
     pub fn floor(&self, category: Category) -> f32 {
         let floor = self.floors.get(&category).copied().unwrap_or(self.inject_confidence);
-        floor.max(INJECT_CONFIDENCE)
+        let calibrated = self.calibrated.get(&category).copied().unwrap_or(INJECT_CONFIDENCE);
+        floor.max(calibrated).max(INJECT_CONFIDENCE)
     }
 
     /// Whether what is not sure enough for a prompt can still be found by recall.
@@ -360,6 +390,19 @@ mod tests {
             }
         }
         assert!(Policy::preset("reckless").is_none());
+    }
+
+    #[test]
+    fn calibrated_floor_raises_the_floor_of_its_category_and_lowers_none() {
+        let mut policy = Policy::preset("chat").unwrap();
+        policy.calibrated = BTreeMap::from([(Category::Context, 0.8), (Category::Profile, 0.75)]);
+        assert_eq!(policy.floor(Category::Context), 0.8);
+        assert_eq!(policy.floor(Category::Profile), 0.9, "the preset's own is higher");
+        assert_eq!(policy.floor(Category::Fact), INJECT_CONFIDENCE);
+        policy.calibrated = BTreeMap::from([(Category::Fact, 0.2)]);
+        assert_eq!(policy.floor(Category::Fact), INJECT_CONFIDENCE);
+        policy.apply(&Patch { preset: Some(BALANCED.into()), ..Patch::default() });
+        assert_eq!(policy.calibrated.len(), 1, "no preset removes it");
     }
 
     #[test]

@@ -29,8 +29,19 @@ pub struct Sources {
     pub episodes: Vec<EpisodeId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<ObservationId>,
-    /// Whether they were removed, rather than restored.
+    /// Consents to use what is inferred about a domain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consents: Vec<DomainConsent>,
+    /// Whether they were removed, rather than restored; of consents, whether they were withdrawn.
     pub gone: bool,
+}
+
+/// The user's consent to use memories that are inferred about a domain without asking for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DomainConsent {
+    pub domain: String,
+    /// Whether the consent opened the domain too.
+    pub opens: bool,
 }
 
 /// How thoroughly a source is removed.

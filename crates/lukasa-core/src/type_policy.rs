@@ -7,7 +7,7 @@
 //! | profile | by its kind | no | profile | |
 //! | task | halves in 60 days | yes | active context | |
 //! | episodic | by its kind | no | | procedural |
-//! | procedural | by its kind | no | procedures | |
+//! | procedural | by its kind | no | procedures; a habit or a skill: profile | |
 //! | domain | never | no | | |
 //!
 //! The other attributes of a memory have rules of their own beside these: its category a share of the

@@ -40,8 +40,13 @@ impl Webhook {
     /// The secrets that a delivery at this time is signed with, the newest first.
     pub fn secrets_at(&self, now: Timestamp) -> Vec<Vec<u8>> {
         let previous = self.previous_secret.clone();
-        let previous = previous.filter(|_| self.previous_until.is_some_and(|until| now < until));
+        let previous = previous.filter(|_| self.overlap_until(now).is_some());
         std::iter::once(self.secret.clone()).chain(previous).collect()
+    }
+
+    /// The end of the overlap of the last rotation, unless it is over.
+    pub fn overlap_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous_until.filter(|until| now < *until)
     }
 
     /// Replaces the secret; deliveries are signed with the old one too until that time, if it is later.

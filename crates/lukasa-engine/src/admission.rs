@@ -2,10 +2,11 @@
 //! written. The rules are in [`lukasa_core::admission`]; this module collects their inputs.
 
 use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
-use lukasa_core::learning::transcript::Transcript;
-use lukasa_core::{Claim, ClaimEvidence, Domain, Keep, Origin, State, TurnId};
+use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
+use lukasa_core::learning::transcript::{QuoteMatch, Transcript};
+use lukasa_core::{Caller, Claim, ClaimEvidence, Domain, Force, Keep, Origin, State, Turn, TurnId};
 use lukasa_store::session::SessionFilter;
-use lukasa_store::{Scope, domain, session};
+use lukasa_store::{Scope, domain, policy, session};
 use lukasa_text::screen::{ground, secret};
 
 use crate::error::{Error, Result};
@@ -17,6 +18,10 @@ const INLINE_CHARS: usize = 4_000;
 pub(crate) const NOT_KEPT: &str = "source text not kept";
 /// How many of a session's last turns are searched for a quotation.
 const QUOTED_TURNS: i64 = 200;
+/// Shorter quotations are not searched for: they occur by chance.
+const MIN_QUOTE_CHARS: usize = 8;
+/// The kind of evidence that is a quotation of the user.
+const QUOTE: &str = "quote";
 
 /// A claim that may be written, and in which state.
 #[derive(Debug)]
@@ -49,11 +54,33 @@ pub(crate) struct AdmissionRequest<'a> {
     /// The domain that the memory has already. If it was closed since, the memory can still be
     /// corrected there.
     pub(crate) has_domain: Option<&'a str>,
+    /// Whether other members of a space read the claim.
+    pub(crate) is_shared: bool,
 }
 
 impl<'a> AdmissionRequest<'a> {
-    pub(crate) fn new(writer: Writer, screening: &'a Screening) -> Self {
-        Self { writer, screening, keep_without_domain: false, has_domain: None }
+    /// A claim that this caller writes.
+    pub(crate) fn of(caller: &Caller, screening: &'a Screening) -> Self {
+        let is_shared = caller.member.is_some();
+        Self { writer: Writer::of(caller), is_shared, ..Self::extracted(screening) }
+    }
+
+    /// A claim that was learned, about the user alone.
+    pub(crate) fn extracted(screening: &'a Screening) -> Self {
+        let (keep_without_domain, is_shared) = (false, false);
+        let writer = Writer::Extraction;
+        Self { writer, screening, keep_without_domain, has_domain: None, is_shared }
+    }
+
+    /// The writer that the decision is about. The user's own orders, permissions and hard rules are
+    /// accepted because they address the user's own assistants. In a space they would reach the
+    /// assistants of other members, so there every member is asked about them like an agent.
+    fn judged_writer(&self, claim: &Claim) -> Writer {
+        let directs = self.screening.directs || claim.force == Force::Hard;
+        match self.writer {
+            Writer::Human if self.is_shared && directs => Writer::Agent,
+            writer => writer,
+        }
     }
 }
 
@@ -82,7 +109,7 @@ async fn decide_claim(
     claim: Claim,
     ask: AdmissionRequest<'_>,
 ) -> Result<AdmittedClaim> {
-    let AdmissionRequest { writer, screening, keep_without_domain, has_domain } = ask;
+    let AdmissionRequest { writer, screening, keep_without_domain, has_domain, .. } = ask;
     if let Some(kind) = screening.secret {
         return Err(Error::SecretRejected(kind));
     }
@@ -112,7 +139,17 @@ async fn decide_claim(
             None => Sensitivity::NoDomain,
         },
     };
-    match decide(writer, screening.traits(&claim, sensitivity)) {
+    let sensitivity = match (writer, sensitivity) {
+        (Writer::Extraction, Sensitivity::Open) => {
+            let admitting = domain::admitting_inferred(scope).await?;
+            match claim.domain.as_ref().is_some_and(|name| admitting.contains(name)) {
+                true => Sensitivity::Admitted,
+                false => Sensitivity::Open,
+            }
+        }
+        _ => sensitivity,
+    };
+    match decide(ask.judged_writer(&claim), screening.traits(&claim, sensitivity)) {
         Decision::Accept => Ok(AdmittedClaim { claim, state: State::Active, domain }),
         Decision::Ask => Ok(AdmittedClaim { claim, state: State::Proposed, domain }),
         Decision::RejectSecret => Err(Error::Internal(lukasa_store::Error::Corrupt {
@@ -133,6 +170,14 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
         Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
         Some((domain, _)) => Ok(Some(domain)),
     }
+}
+
+/// Refuses a write while memory is paused, unless the user makes it.
+pub(crate) async fn check_not_paused(scope: &Scope, caller: &Caller) -> Result<()> {
+    if Writer::of(caller) != Writer::Human && policy::is_paused(scope).await? {
+        return Err(Error::MemoryPaused);
+    }
+    Ok(())
 }
 
 /// Checks words that are stored without becoming a memory, such as raw events and notes about the
@@ -175,21 +220,9 @@ pub(crate) struct Quoted {
     pub(crate) evidence: ClaimEvidence,
 }
 
-/// Searches the user's own turns of a session for one of the quotations, and checks that it
-/// supports the new content, or what is new of it if it changes an `old` one. An agent's citation
-/// counts only if both hold. Without a session, the one with the latest turn is searched: an
-/// assistant that is connected by MCP does not know it.
-pub(crate) async fn find_quotation(
-    scope: &Scope,
-    content: &str,
-    old: Option<&str>,
-    quotations: &[String],
-    session: Option<&str>,
-) -> Result<Option<Quoted>> {
-    const MIN_CHARS: usize = 8;
-    if quotations.is_empty() {
-        return Ok(None);
-    }
+/// The latest turns of a session, and whether quotations of them may be kept. Without a session, the
+/// one with the latest turn is read: an assistant that is connected by MCP does not know it.
+async fn latest_turns(scope: &Scope, session: Option<&str>) -> Result<Option<(Vec<Turn>, bool)>> {
     let stored = match session {
         Some(name) => session::find(scope, name).await?,
         None => session::page(scope, &SessionFilter::default(), None, 1).await?.pop(),
@@ -197,25 +230,76 @@ pub(crate) async fn find_quotation(
     let Some(stored) = stored else { return Ok(None) };
     let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
     let turns = session::turns(scope, &stored.id, after, QUOTED_TURNS).await?;
+    Ok(Some((turns, stored.keep != Keep::Nothing)))
+}
+
+/// Where the user typed a quotation.
+fn find_typed(transcript: &Transcript, quote: &str) -> Option<QuoteMatch> {
+    if quote.chars().count() < MIN_QUOTE_CHARS {
+        return None;
+    }
+    transcript.find(quote).filter(|found| found.origin >= Origin::UserTurn)
+}
+
+fn quoted_evidence(found: &QuoteMatch, keeps_words: bool) -> ClaimEvidence {
+    let words = if keeps_words { found.quote.as_str() } else { NOT_KEPT };
+    ClaimEvidence { turn: Some(found.turn.to_string()), ..ClaimEvidence::of(QUOTE, words) }
+}
+
+/// Searches the user's own turns of a session for one of the quotations, and checks that it
+/// supports the new content, or what is new of it if it changes an `old` one. An agent's citation
+/// counts only if both hold. See [`latest_turns`] for a request without a session.
+pub(crate) async fn find_quotation(
+    scope: &Scope,
+    content: &str,
+    old: Option<&str>,
+    quotations: &[String],
+    session: Option<&str>,
+) -> Result<Option<Quoted>> {
+    if quotations.is_empty() {
+        return Ok(None);
+    }
+    let Some((turns, keeps_words)) = latest_turns(scope, session).await? else { return Ok(None) };
     let (content, quotations) = (content.to_owned(), quotations.to_vec());
     let old = old.map(str::to_owned);
-    let keeps_words = stored.keep != Keep::Nothing;
     let search = move || {
         // The latest turns of the session: nothing follows them.
         let transcript = Transcript::of(&turns, &[]);
-        let long = |quote: &&String| quote.chars().count() >= MIN_CHARS;
-        quotations.iter().filter(long).find_map(|quote| {
-            let found = transcript.find(quote).filter(|f| f.origin >= Origin::UserTurn)?;
+        quotations.iter().find_map(|quote| {
+            let found = find_typed(&transcript, quote)?;
             let said = [found.sentence.as_str()];
             let changes = |old: &String| ground::changes(&content, old, &said);
             if !ground::grounded(&content, &said) && !old.as_ref().is_some_and(changes) {
                 return None;
             }
-            let turn = Some(found.turn.to_string());
-            let words = if keeps_words { found.quote.as_str() } else { NOT_KEPT };
-            let evidence = ClaimEvidence { turn, ..ClaimEvidence::of("quote", words) };
-            Some(Quoted { turn: found.turn, evidence })
+            Some(Quoted { turn: found.turn, evidence: quoted_evidence(&found, keeps_words) })
         })
     };
     Ok(tokio::task::spawn_blocking(search).await.unwrap_or(None))
+}
+
+/// The evidence of an agent's proposal that the user is shown: quotations that the user typed in the
+/// session, with their turns, and what the agent describes in its own words. A quotation that is not
+/// found is left out, and so is evidence that names a whole session, which only the server may write.
+pub(crate) async fn verify_evidence(
+    scope: &Scope,
+    evidence: &[ClaimEvidence],
+    session: Option<&str>,
+) -> Result<Vec<ClaimEvidence>> {
+    if evidence.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (turns, keeps_words) = latest_turns(scope, session).await?.unwrap_or_default();
+    let evidence = evidence.to_vec();
+    let verify = move || {
+        let transcript = Transcript::of(&turns, &[]);
+        let verified =
+            evidence.iter().filter_map(|item| match find_typed(&transcript, &item.description) {
+                Some(found) => Some(quoted_evidence(&found, keeps_words)),
+                None if [QUOTE, SESSION_EVIDENCE].contains(&item.kind.as_str()) => None,
+                None => Some(ClaimEvidence::of(&item.kind, &item.description)),
+            });
+        verified.collect::<Vec<_>>()
+    };
+    Ok(tokio::task::spawn_blocking(verify).await.unwrap_or_default())
 }

@@ -1,12 +1,12 @@
-//! Backups of the whole database: row counts and digests from the same snapshot as the backup, and
-//! a scratch database to restore a backup into for inspection.
+//! Backups of the whole database: row counts and digests from the same snapshot as the backup, a
+//! scratch database to restore a backup into for inspection, and an empty one to restore it for use.
 
 use lukasa_store::database;
 
-use crate::ConnectOptions;
 use crate::error::Result;
+use crate::{ConnectOptions, Migration};
 
-pub use lukasa_store::database::{Snapshot, TableDigest};
+pub use lukasa_store::database::{DatabaseContents, Snapshot, TableDigest};
 
 /// Opens a snapshot that stays consistent while the database is copied and counted.
 pub async fn snapshot(connect: &ConnectOptions) -> Result<Snapshot> {
@@ -28,4 +28,20 @@ pub async fn scratch(connect: &ConnectOptions, name: &str) -> Result<ConnectOpti
 /// Removes a scratch database.
 pub async fn remove_scratch(scratch: &ConnectOptions) -> Result<()> {
     Ok(database::remove(&scratch.url).await?)
+}
+
+/// What is in a database that a backup is to be restored into.
+pub async fn contents(connect: &ConnectOptions) -> Result<DatabaseContents> {
+    Ok(database::contents(connect).await?)
+}
+
+/// Applies the pending migrations to this database alone, not to the cells that it lists: in a
+/// restored copy these may be those of the live deployment.
+pub async fn migrate_one(connect: &ConnectOptions) -> Result<Vec<Migration>> {
+    Ok(lukasa_store::migrate(connect).await?)
+}
+
+/// Removes the tables of a database without users, before a backup is restored into it.
+pub async fn clear(connect: &ConnectOptions) -> Result<()> {
+    Ok(database::clear(connect).await?)
 }

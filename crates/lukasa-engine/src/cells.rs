@@ -6,7 +6,7 @@ use lukasa_core::placement::{MAIN_CELL, PlacedRange, Placement, UserRange};
 use lukasa_core::time::micros;
 use lukasa_core::{TenantId, Timestamp};
 use lukasa_store::mover::{self, MoveOptions};
-use lukasa_store::{ConnectOptions, cell_admin};
+use lukasa_store::{ConnectOptions, Migration, cell_admin};
 
 use crate::error::{Error, Result};
 
@@ -16,6 +16,29 @@ pub use lukasa_store::mover::MoveProgress;
 /// The cells of a deployment, main first.
 pub async fn list(directory: &ConnectOptions) -> Result<Vec<CellAddress>> {
     Ok(cell_admin::list(directory).await?)
+}
+
+/// What was done to the schema of one cell.
+#[derive(Debug)]
+pub struct CellMigration {
+    pub cell: String,
+    /// The migrations that were applied, or that would be.
+    pub steps: Result<Vec<Migration>>,
+}
+
+/// Applies the pending migrations to every cell, or only lists them. A cell that fails does not keep
+/// the others from being migrated. The directory is the last: rows of its small tables are
+/// replicated to the cells, and a cell without a new column could not take them.
+pub async fn migrate(directory: &ConnectOptions, is_dry_run: bool) -> Result<Vec<CellMigration>> {
+    let mut results = Vec::new();
+    for CellAddress { name, connect, .. } in list(directory).await?.into_iter().rev() {
+        let steps = match is_dry_run {
+            true => lukasa_store::pending(&connect).await,
+            false => lukasa_store::migrate(&connect).await,
+        };
+        results.push(CellMigration { cell: name, steps: steps.map_err(Error::from) });
+    }
+    Ok(results)
 }
 
 /// Which cell holds whom.

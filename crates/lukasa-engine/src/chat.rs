@@ -187,7 +187,7 @@ impl ChatModels {
     async fn record_call(&self, caller: &Caller, call: &ModelCall, day: Date, expected: i64) {
         let spent = i64::from(call.input_tokens) + i64::from(call.output_tokens);
         let written = async {
-            let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+            let scope = self.parts.store.write_as(caller).await?;
             ledger::insert_call(&scope, call).await?;
             scope.commit().await?;
             let directory = self.parts.store.directory(caller.tenant).await?;

@@ -28,6 +28,8 @@ pub use lukasa_store::health::UserRowCounts;
 pub struct UserDomain {
     pub domain: Domain,
     pub opted_in_at: Option<Timestamp>,
+    /// Whether the user lets memories that are inferred about it be used without asking.
+    pub admits_inferred: bool,
 }
 
 /// The users and domains of tenants.
@@ -97,14 +99,22 @@ impl TenantDirectory {
 
     /// Every domain, and which of them the caller's user has opened.
     pub async fn domains(&self, caller: &Caller, now: Timestamp) -> Result<Vec<UserDomain>> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
-        let (user, domains, opened) =
-            try_join!(directory::me(&scope), domain::of_tenant(&scope), domain::opened(&scope))?;
+        let scope = self.parts.store.read_as(caller).await?;
+        let (user, domains, opened, admitting) = try_join!(
+            directory::me(&scope),
+            domain::of_tenant(&scope),
+            domain::opened(&scope),
+            domain::admitting_inferred(&scope),
+        )?;
         if user.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
         let since = |name: &str| opened.iter().find(|(open, _)| open == name).map(|(_, at)| *at);
-        let view = |domain: Domain| UserDomain { opted_in_at: since(&domain.name), domain };
+        let view = |domain: Domain| UserDomain {
+            opted_in_at: since(&domain.name),
+            admits_inferred: admitting.contains(&domain.name),
+            domain,
+        };
         Ok(domains.into_iter().map(view).collect())
     }
 
@@ -143,7 +153,7 @@ impl TenantDirectory {
         if open == OptIn::Open && caller.kind != CallerKind::Human {
             return Err(Refusal::NeedsHuman.into());
         }
-        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write_as(caller).await?;
         if directory::me(&scope).await?.is_some_and(|user| user.is_gone(now)) {
             return Err(Error::UserGone);
         }
@@ -160,7 +170,9 @@ impl TenantDirectory {
         }
         let mut batch = Batch::default();
         match open {
-            OptIn::Open => self.learn_left_out(&mut batch, &scope, request, name).await?,
+            OptIn::Open => {
+                learn_left_out(&self.parts, &mut batch, &scope, request, name).await?;
+            }
             OptIn::Shut => {}
         }
         // An assistant that shuts a domain does not answer for the user.
@@ -170,38 +182,40 @@ impl TenantDirectory {
         passage::bump(&mut batch, &scope, Change::Facts);
         scope.run(&batch).await?;
         let opened = domain::opened(&scope).await?;
+        let admits_inferred =
+            domain::admitting_inferred(&scope).await?.iter().any(|admitting| admitting == name);
         scope.commit().await?;
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
-        Ok(UserDomain { domain, opted_in_at: since })
+        Ok(UserDomain { domain, opted_in_at: since, admits_inferred })
     }
+}
 
-    /// Queues the jobs that learn what was left out because a domain was not open.
-    async fn learn_left_out(
-        &self,
-        batch: &mut Batch,
-        scope: &Scope,
-        request: &Request,
-        name: &str,
-    ) -> Result<()> {
-        let now = micros(request.moment.now);
-        let mut tasks: Vec<Task> = Vec::new();
-        if self.parts.statements {
-            let mentioning = domain_question::turns(scope, name).await?;
-            let turns = session::turns_by_id(scope, &mentioning).await?;
-            let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
-            tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
-        }
-        if self.parts.learns() {
-            let sessions = left_out::sessions_of_domain(scope, name, MAX_RELEARNED_SESSIONS);
-            let relearn = |session| Task::Relearn { domain: name.to_owned(), session };
-            tasks.extend(sessions.await?.into_iter().map(relearn));
-        }
-        for (number, task) in tasks.iter().enumerate() {
-            let id = request.job_id(&format!("opened {number}"));
-            job::queue_unless_waiting(batch, scope, id, task, now, now);
-        }
-        Ok(())
+/// Queues the jobs that learn what was left out because a domain was not open.
+pub(crate) async fn learn_left_out(
+    parts: &Parts,
+    batch: &mut Batch,
+    scope: &Scope,
+    request: &Request,
+    name: &str,
+) -> Result<()> {
+    let now = micros(request.moment.now);
+    let mut tasks: Vec<Task> = Vec::new();
+    if parts.statements {
+        let mentioning = domain_question::turns(scope, name).await?;
+        let turns = session::turns_by_id(scope, &mentioning).await?;
+        let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
+        tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
     }
+    if parts.learns() {
+        let sessions = left_out::sessions_of_domain(scope, name, MAX_RELEARNED_SESSIONS);
+        let relearn = |session| Task::Relearn { domain: name.to_owned(), session };
+        tasks.extend(sessions.await?.into_iter().map(relearn));
+    }
+    for (number, task) in tasks.iter().enumerate() {
+        let id = request.job_id(&format!("opened {number}"));
+        job::queue_unless_waiting(batch, scope, id, task, now, now);
+    }
+    Ok(())
 }
 
 /// Maximum number of sessions that are learned from again when a domain is opened.

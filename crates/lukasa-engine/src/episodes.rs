@@ -10,8 +10,15 @@ use lukasa_store::episode::{self, LearnedHere};
 use lukasa_store::{Scope, domain, session};
 
 use crate::closed_domains::closed_in_texts;
+use crate::cpu::interrupted;
 use crate::detector::detect;
 use crate::error::Result;
+
+/// The stored turns of episodes, with their numbers.
+type TurnsOfEpisodes = BTreeMap<EpisodeId, BTreeMap<String, i32>>;
+
+/// With more episodes and facts than this, what was learned is derived on a blocking thread.
+const LARGE_SUPPORT: usize = 1_000;
 
 /// What was learned from the turns of an episode.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -48,7 +55,7 @@ pub(crate) async fn load_support(
         return Ok(Vec::new());
     }
     let ids: Vec<EpisodeId> = episodes.iter().map(|episode| episode.id).collect();
-    let mut turns: BTreeMap<EpisodeId, BTreeMap<String, i32>> = BTreeMap::new();
+    let mut turns = TurnsOfEpisodes::new();
     for (episode, turn, number) in episode::turns_of(scope, &ids).await? {
         turns.entry(episode).or_default().insert(turn.to_string(), number);
     }
@@ -56,31 +63,76 @@ pub(crate) async fn load_support(
     let sessions: BTreeSet<String> = episodes.iter().map(|e| e.session.clone()).collect();
     let sessions: Vec<String> = sessions.into_iter().collect();
     let learned = episode::learned_here(scope, &names, &sessions).await?;
-    let none = BTreeMap::new();
+    if episodes.len() + learned.len() <= LARGE_SUPPORT {
+        return Ok(derive_support(episodes, &turns, &learned, now));
+    }
+    let episodes = episodes.to_vec();
+    let derive = move || derive_support(&episodes, &turns, &learned, now);
+    tokio::task::spawn_blocking(derive).await.map_err(interrupted)
+}
+
+fn derive_support(
+    episodes: &[Episode],
+    turns: &TurnsOfEpisodes,
+    learned: &[LearnedHere],
+    now: Timestamp,
+) -> Vec<EpisodeSupport> {
+    let (index, none) = (LearnedIndex::of(learned), BTreeMap::new());
     let support = |episode: &Episode| {
-        support_of(episode, turns.get(&episode.id).unwrap_or(&none), &learned, now)
+        let turns = turns.get(&episode.id).unwrap_or(&none);
+        support_of(episode, turns, &index.of_episode(&episode.session, turns), now)
     };
-    Ok(episodes.iter().map(support).collect())
+    episodes.iter().map(support).collect()
+}
+
+/// Facts by what they were learned from, so that those of one episode are found without reading all.
+struct LearnedIndex<'l> {
+    by_turn: BTreeMap<&'l str, Vec<usize>>,
+    by_session: BTreeMap<&'l str, Vec<usize>>,
+    /// Those of a session that cite no turn.
+    without_turns: BTreeMap<&'l str, Vec<usize>>,
+    learned: &'l [LearnedHere],
+}
+
+impl<'l> LearnedIndex<'l> {
+    fn of(learned: &'l [LearnedHere]) -> Self {
+        let (by_turn, by_session) = (BTreeMap::new(), BTreeMap::new());
+        let mut index = Self { by_turn, by_session, without_turns: BTreeMap::new(), learned };
+        for (place, fact) in learned.iter().enumerate() {
+            for turn in &fact.turns {
+                index.by_turn.entry(turn).or_default().push(place);
+            }
+            if let Some(session) = &fact.session {
+                index.by_session.entry(session).or_default().push(place);
+                if fact.turns.is_empty() {
+                    index.without_turns.entry(session).or_default().push(place);
+                }
+            }
+        }
+        index
+    }
+
+    /// The facts learned from an episode. What the session says of a fact counts if the turns do not
+    /// say more: the fact cites none, or none of the episode's turns were kept.
+    fn of_episode(&self, session: &str, turns: &BTreeMap<String, i32>) -> Vec<&'l LearnedHere> {
+        let citing = turns.keys().filter_map(|turn| self.by_turn.get(turn.as_str())).flatten();
+        let in_session = if turns.is_empty() { &self.by_session } else { &self.without_turns };
+        let in_session = in_session.get(session).into_iter().flatten();
+        let places: BTreeSet<usize> = citing.chain(in_session).copied().collect();
+        places.into_iter().map(|place| &self.learned[place]).collect()
+    }
 }
 
 /// What was learned from one episode, whose stored turns are given with their numbers.
 fn support_of(
     episode: &Episode,
     turns: &BTreeMap<String, i32>,
-    learned: &[LearnedHere],
+    learned: &[&LearnedHere],
     now: Timestamp,
 ) -> EpisodeSupport {
     let mut support = EpisodeSupport::default();
     let mut settled: BTreeMap<(String, i32), bool> = BTreeMap::new();
     for fact in learned {
-        let cited: Vec<i32> =
-            fact.turns.iter().filter_map(|turn| turns.get(turn)).copied().collect();
-        // What the session says of a fact counts if the turns do not say more: the fact cites none,
-        // or none of this episode's turns were kept.
-        let in_session = fact.session.as_ref() == Some(&episode.session);
-        if cited.is_empty() && !(in_session && (fact.turns.is_empty() || turns.is_empty())) {
-            continue;
-        }
         if fact.forgotten || fact.trashed {
             support.forgotten |= fact.forgotten;
             support.removed_domains.extend(fact.domain.clone());
@@ -88,8 +140,8 @@ fn support_of(
         }
         support.facts.insert(fact.fact);
         support.domains.extend(fact.domain.clone());
-        for number in cited {
-            let all = settled.entry((episode.session.clone(), number)).or_insert(true);
+        for number in fact.turns.iter().filter_map(|turn| turns.get(turn)) {
+            let all = settled.entry((episode.session.clone(), *number)).or_insert(true);
             *all &= fact.settled;
         }
     }
@@ -153,7 +205,9 @@ pub(crate) async fn joined_summary(
     with: &[Episode],
 ) -> Result<Option<(String, i32)>> {
     let mut episodes = episode::of_session(scope, session).await?;
-    episodes.retain(|e| !without.contains(&e.id) && with.iter().all(|added| added.id != e.id));
+    // What search must not find of an episode, the summary must not repeat.
+    episodes.retain(|e| e.searchable && !without.contains(&e.id));
+    episodes.retain(|e| with.iter().all(|added| added.id != e.id));
     episodes.extend(with.iter().filter(|added| added.session == session).cloned());
     episodes.sort_by_key(|episode| (episode.first_turn, episode.id));
     let Some(last) = episodes.iter().map(|episode| episode.last_turn).max() else {
@@ -215,4 +269,48 @@ pub(crate) async fn load_passages(
         }
     }
     Ok(passages)
+}
+
+#[cfg(test)]
+mod tests {
+    use lukasa_core::Ids;
+
+    use super::*;
+
+    #[test]
+    fn episode_support_reads_only_the_facts_of_its_own_turns_and_session() {
+        let mut ids = Ids::new(Timestamp::UNIX_EPOCH, [3; 16]);
+        let mut fact = |turns: &[&str], session: Option<&str>| LearnedHere {
+            fact: ids.fact(),
+            turns: turns.iter().map(|turn| (*turn).to_owned()).collect(),
+            session: session.map(str::to_owned),
+            domain: None,
+            settled: true,
+            forgotten: false,
+            trashed: false,
+        };
+        let learned = [
+            fact(&["t1", "t2", "t1"], Some("a")),
+            fact(&["t3"], Some("a")),
+            fact(&[], Some("a")),
+            fact(&["t1"], Some("b")),
+            fact(&[], Some("b")),
+            fact(&["t9"], None),
+        ];
+        let index = LearnedIndex::of(&learned);
+        let places = |session: &str, turns: &[&str]| -> Vec<usize> {
+            let turns: BTreeMap<String, i32> =
+                turns.iter().map(|turn| (*turn).to_owned()).zip(1..).collect();
+            let found = index.of_episode(session, &turns);
+            found.iter().map(|one| learned.iter().position(|fact| fact == *one).unwrap()).collect()
+        };
+        // Those that cite one of the turns, and those of the session that cite none.
+        assert_eq!(places("a", &["t1", "t2"]), [0, 2, 3]);
+        assert_eq!(places("a", &["t4"]), [2]);
+        assert_eq!(places("c", &["t9"]), [5]);
+        // Without turns, all of the session.
+        assert_eq!(places("a", &[]), [0, 1, 2]);
+        assert_eq!(places("b", &[]), [3, 4]);
+        assert!(places("c", &[]).is_empty());
+    }
 }

@@ -1,7 +1,7 @@
 //! Errors of the use cases. Each variant says what the caller can do about it and has a stable
 //! code; the interfaces map codes to statuses.
 
-use lukasa_core::{OperationId, Refusal};
+use lukasa_core::{OperationId, Refusal, Timestamp};
 use lukasa_text::screen::secret::SecretKind;
 
 use crate::memory::Memory;
@@ -22,6 +22,8 @@ pub enum Error {
     UserNotFound,
     #[error("there is no such key")]
     KeyNotFound,
+    #[error("the key was replaced by {0} already; rotate that one")]
+    KeyReplaced(String),
     #[error("there is no such session")]
     SessionNotFound,
     #[error("the session belongs to another project")]
@@ -48,6 +50,8 @@ pub enum Error {
     ImportNotFound,
     #[error("there is no such webhook")]
     WebhookNotFound,
+    #[error("the secret was replaced already, and the one before it is used until {0}")]
+    SecretReplaced(Timestamp),
     #[error("there is no such delivery")]
     DeliveryNotFound,
     #[error("too many open event streams for this user")]
@@ -90,6 +94,12 @@ pub enum Error {
     AnswerErased,
     #[error("the user has been deleted")]
     UserGone,
+    #[error("there is no such space, or the user is not a member of it")]
+    SpaceNotFound,
+    #[error("the member may only read in this space")]
+    SpaceReadOnly,
+    #[error("another member of the space has to accept this")]
+    NeedsOtherMember,
     #[error("the credential is missing, unknown, expired or revoked")]
     Unauthenticated,
     #[error("{0}")]
@@ -100,6 +110,8 @@ pub enum Error {
     Journal(String),
     #[error("the database is not available")]
     Unavailable(#[source] lukasa_store::Error),
+    #[error("the database has no schema yet: run `lukasa migrate`")]
+    SchemaMissing(#[source] lukasa_store::Error),
     #[error("something went wrong on our side")]
     Internal(#[source] lukasa_store::Error),
 }
@@ -134,6 +146,7 @@ impl Error {
             Error::DomainNotFound(_) => "domain_not_found",
             Error::UserNotFound => "user_not_found",
             Error::KeyNotFound => "key_not_found",
+            Error::KeyReplaced(_) => "key_replaced",
             Error::SessionNotFound => "session_not_found",
             Error::OtherProject => "other_project",
             Error::RetrievalNotFound => "retrieval_not_found",
@@ -147,6 +160,7 @@ impl Error {
             Error::PortraitNotFound => "portrait_not_found",
             Error::ImportNotFound => "import_not_found",
             Error::WebhookNotFound => "webhook_not_found",
+            Error::SecretReplaced(_) => "secret_replaced",
             Error::DeliveryNotFound => "delivery_not_found",
             Error::TooManyStreams => "too_many_streams",
             Error::NoChatModel => "no_chat_model",
@@ -179,9 +193,12 @@ impl Error {
             Error::IdempotencyMismatch => "idempotency_mismatch",
             Error::AnswerErased => "answer_erased",
             Error::UserGone => "user_deleted",
+            Error::SpaceNotFound => "space_not_found",
+            Error::SpaceReadOnly => "space_read_only",
+            Error::NeedsOtherMember => "other_member_needed",
             Error::Unauthenticated => "unauthenticated",
             Error::Journal(_) => "journal_unavailable",
-            Error::Unavailable(_) => "unavailable",
+            Error::Unavailable(_) | Error::SchemaMissing(_) => "unavailable",
             Error::Internal(_) => "internal",
         }
     }
@@ -191,12 +208,15 @@ impl From<lukasa_store::Error> for Error {
     fn from(error: lukasa_store::Error) -> Self {
         match error {
             lukasa_store::Error::Unavailable(_) => Error::Unavailable(error),
+            lukasa_store::Error::SchemaMissing(_) => Error::SchemaMissing(error),
             // The rules refuse this first; the database constraint is the fallback.
             lukasa_store::Error::Conflict(ref name) if name == "said_over_extracted" => {
                 Error::Refused(Refusal::LessTrusted)
             }
             lukasa_store::Error::Conflict(ref name) if name == "one_truth" => Error::KeyTaken(None),
             lukasa_store::Error::Conflict(ref name) if name == "link_once" => Error::LinkExists,
+            lukasa_store::Error::NotMember => Error::SpaceNotFound,
+            lukasa_store::Error::ReadOnlyMember => Error::SpaceReadOnly,
             other => Error::Internal(other),
         }
     }

@@ -7,11 +7,12 @@ use futures_util::try_join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan as _};
+use lukasa_core::calibration::CalibratedFloor;
 use lukasa_core::cluster::{Cluster, clusters};
 use lukasa_core::quality::{Quality, QualityCounts};
 use lukasa_core::{Caller, Tier, Timestamp, Verb, Version};
 use lukasa_store::insights::{self as kept, DailyModelCalls, DailyRecalls};
-use lukasa_store::{context, domain, portrait, quality, recallable};
+use lukasa_store::{calibration, context, domain, portrait, quality, recallable};
 
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -54,6 +55,8 @@ pub struct Insights {
     pub domains: Vec<(String, i64)>,
     /// Quality figures of the whole range.
     pub quality: Quality,
+    /// The calibrated minimum confidences.
+    pub floors: Vec<CalibratedFloor>,
 }
 
 /// Maximum number of memories that are clustered, the most important first.
@@ -81,7 +84,7 @@ impl Statistics {
         let from = midnight(first)?;
         let until = midnight(today)? + SignedDuration::from_hours(24);
         let scope = self.transactions.read(caller, now).await?;
-        let (done, began, risen, recalls, asked, stats, counts) = tokio::try_join!(
+        let (done, began, risen, recalls, asked, stats, counts, floors) = tokio::try_join!(
             kept::operations(&scope, from, until),
             kept::first_known(&scope, from, until),
             kept::net_changes(&scope, from, until),
@@ -89,6 +92,7 @@ impl Statistics {
             kept::model_calls(&scope, from, until),
             context::stats(&scope, now),
             quality::counts(&scope, from, now),
+            calibration::floors(&scope),
         )?;
         let on = |day: Date, verb: Verb| -> i64 {
             let found = done.iter().find(|(at, name, _)| *at == day && name == verb.as_str());
@@ -126,7 +130,8 @@ impl Statistics {
                 asked: asked.iter().find(|asked| asked.day == day).cloned(),
             });
         }
-        Ok(Insights { days: list, domains: stats.by_domain, quality: Quality::from(&counts) })
+        let quality = Quality::from(&counts);
+        Ok(Insights { days: list, domains: stats.by_domain, quality, floors })
     }
 
     /// Quality figures over the users of the database, for operators, and how many users there are.

@@ -95,6 +95,7 @@ impl Jobs {
             kind: CallerKind::Job,
             credential: job.kind.as_str().to_owned(),
             voice: Voice::extracted(Origin::UserTurn),
+            member: None,
         };
         let request = Request::new(caller, moment);
         let Some(task) = Task::parse(job.kind, &job.key) else {
@@ -153,6 +154,7 @@ impl Jobs {
         if !is_paused {
             let noted = self.observations.learn_patterns(request).await;
             check("patterns in observations", noted.err());
+            check("calibration of thresholds", self.policies.calibrate(request).await.err());
             let consolidated = self.consolidation.consolidate(request, false).await;
             let phrased = self.portraits.phrase_all(request).await;
             // These two call models. The queue decides when they are tried again.

@@ -16,10 +16,11 @@
 //! extraction from conversations, [`consolidation`] the periodic rating of learned memories,
 //! [`portraits`] compiled texts about a user, [`queue`] and [`jobs`] background work, [`chat`]
 //! calls of chat models, [`embeddings`] calls of embedding models, [`policy`] what may happen
-//! without asking, [`credentials`] keys and sign-ins, [`oauth`] assistants that connect by OAuth,
-//! [`directory`] the tenant's users and domains, [`archive`] export and import, [`vault`] a memory
-//! as files, [`events`] live event streams, [`webhooks`] webhook deliveries, [`insights`]
-//! statistics, [`audit`] the record of access, exports and erasures.
+//! without asking, [`consents`] what the user lets be inferred, [`credentials`] keys and sign-ins,
+//! [`oauth`] assistants that connect by OAuth, [`directory`] the tenant's users and domains,
+//! [`archive`] export and import, [`vault`] a memory as files, [`events`] live event streams,
+//! [`webhooks`] webhook deliveries, [`insights`] statistics, [`audit`] the record of access,
+//! exports and erasures.
 
 mod admission;
 pub mod archive;
@@ -28,6 +29,7 @@ pub mod backup;
 pub mod cells;
 pub mod chat;
 mod closed_domains;
+pub mod consents;
 pub mod consolidation;
 pub mod context;
 mod cpu;
@@ -35,6 +37,7 @@ pub mod credentials;
 mod detector;
 pub mod directory;
 pub mod embeddings;
+mod episode_edits;
 mod episodes;
 mod error;
 pub mod events;
@@ -58,6 +61,7 @@ pub mod review;
 pub mod scrub;
 pub mod sessions;
 pub mod signing;
+pub mod spaces;
 pub mod state;
 mod statements;
 mod subscriptions;
@@ -246,11 +250,6 @@ impl Engine {
     pub fn close(&self) {
         self.0.parts.store.close();
     }
-}
-
-/// Brings the schema up to date.
-pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
-    Ok(lukasa_store::migrate(connect).await?)
 }
 
 /// The migrations the schema still lacks.

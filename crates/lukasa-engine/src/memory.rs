@@ -11,6 +11,29 @@ pub struct Memory {
     pub status: Status,
 }
 
+lukasa_core::words!(
+    /// The user's rating of a memory.
+    MemoryRating {
+        Up = "up",
+        Down = "down",
+    }
+);
+
+impl MemoryRating {
+    /// The type of the use that records it.
+    pub(crate) fn usage_type(self) -> &'static str {
+        match self {
+            MemoryRating::Up => "rated_up",
+            MemoryRating::Down => "rated_down",
+        }
+    }
+
+    /// The rating that a use of this type records.
+    pub(crate) fn of_usage(kind: &str) -> Self {
+        if kind == Self::Up.usage_type() { Self::Up } else { Self::Down }
+    }
+}
+
 /// A point on the two time axes; absent means now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Point {

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
 use crate::archive::Archives;
 use crate::audit::AuditLog;
 use crate::chat::ChatModels;
+use crate::consents::Consents;
 use crate::consolidation::Consolidator;
-use crate::context::{Contexts, MAX_CONCURRENT_RETRIEVAL_WRITES};
+use crate::context::{BaselineCache, Contexts, RetrievalLog};
 use crate::credentials::Credentials;
 use crate::directory::TenantDirectory;
 use crate::embeddings::{EmbeddingState, Embeddings};
@@ -30,6 +29,7 @@ use crate::removal::{Erasures, Removals};
 use crate::review::Reviews;
 use crate::sessions::Sessions;
 use crate::signing::Signatures;
+use crate::spaces::Spaces;
 use crate::statements::Statements;
 use crate::subscriptions::Subscriptions;
 use crate::transaction::Transactions;
@@ -42,6 +42,7 @@ pub struct Modules {
     pub archives: Archives,
     pub audit: AuditLog,
     pub chat: ChatModels,
+    pub consents: Consents,
     pub consolidation: Consolidator,
     pub context: Contexts,
     pub credentials: Credentials,
@@ -63,6 +64,7 @@ pub struct Modules {
     pub review: Reviews,
     pub sessions: Sessions,
     pub signatures: Signatures,
+    pub spaces: Spaces,
     pub undo: OperationUndo,
     pub vault: Vault,
     pub webhooks: TenantWebhooks,
@@ -70,32 +72,19 @@ pub struct Modules {
 
 /// The state that modules keep in this process, and their own settings. All engines made from one
 /// share it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct State {
     pub(crate) embedding: Arc<EmbeddingState>,
     pub(crate) recall_caches: RecallCaches,
     pub(crate) subscriptions: Subscriptions,
     pub(crate) running: Arc<RunningJobs>,
-    /// Limits concurrent writes of retrieval records: the connections are for requests that wait.
-    pub(crate) retrieval_writes: Arc<Semaphore>,
+    /// The records of retrievals that wait to be written.
+    pub(crate) retrieval_log: RetrievalLog,
+    pub(crate) baselines: BaselineCache,
     /// Log of erasures, replayed so that a restored backup does not bring erased data back.
     pub(crate) journal: Option<Arc<Journal>>,
     /// HTTP sender for webhook deliveries, if delivery is enabled.
     pub(crate) webhook_sender: Option<WebhookSender>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            embedding: Arc::default(),
-            recall_caches: RecallCaches::default(),
-            subscriptions: Subscriptions::default(),
-            running: Arc::default(),
-            retrieval_writes: Arc::new(Semaphore::new(MAX_CONCURRENT_RETRIEVAL_WRITES)),
-            journal: None,
-            webhook_sender: None,
-        }
-    }
 }
 
 impl Modules {
@@ -137,8 +126,14 @@ impl Modules {
         let statements =
             Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
         let observations = Observations::new(tx(), policies.clone(), signatures.clone());
-        let consolidation =
-            Consolidator::new(parts(), tx(), policies.clone(), chat.clone(), embeddings.clone());
+        let consolidation = Consolidator::new(
+            parts(),
+            tx(),
+            policies.clone(),
+            chat.clone(),
+            embeddings.clone(),
+            observations.clone(),
+        );
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());
         let webhooks = TenantWebhooks::new(parts(), state.webhook_sender);
         let jobs = Jobs {
@@ -168,8 +163,15 @@ impl Modules {
             ),
             audit: audit.clone(),
             chat,
+            consents: Consents::new(parts(), tx()),
             consolidation,
-            context: Contexts::new(parts(), tx(), recall.clone(), state.retrieval_writes),
+            context: Contexts::new(
+                parts(),
+                tx(),
+                recall.clone(),
+                state.retrieval_log,
+                state.baselines,
+            ),
             credentials: Credentials::new(parts(), tx()),
             directory: TenantDirectory::new(parts()),
             embeddings,
@@ -188,16 +190,17 @@ impl Modules {
             learning,
             oauth: Connectors::new(parts()),
             observations,
-            policies,
-            portraits,
+            policies: policies.clone(),
+            portraits: portraits.clone(),
             queue,
             recall,
             removals,
-            review: Reviews::new(tx()),
-            sessions,
+            review: Reviews::new(tx(), policies.clone()),
+            sessions: sessions.clone(),
             signatures: signatures.clone(),
+            spaces: Spaces::new(parts()),
             undo,
-            vault: Vault::new(tx(), signatures, audit),
+            vault: Vault::new(tx(), sessions, portraits, signatures, audit),
             webhooks,
         }
     }

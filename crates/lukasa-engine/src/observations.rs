@@ -12,7 +12,7 @@ use lukasa_core::{
     Caller, Changes, Ids, ObservationId, Origin, Period, Project, State, Timestamp, Verb, Voice,
     record,
 };
-use lukasa_store::{Batch, Scope, job, observation, policy};
+use lukasa_store::{Batch, Scope, job, observation};
 use serde_json::Value;
 
 use crate::admission::{self, AdmissionRequest, AdmittedClaim};
@@ -115,9 +115,7 @@ impl Observations {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(ids) => return Ok(ids),
         };
-        if policy::is_paused(&scope).await? {
-            return Err(Error::MemoryPaused);
-        }
+        admission::check_not_paused(&scope, &request.caller).await?;
         admission::check_words(&scope, Writer::of(&request.caller), &screenings).await?;
         check_sessions(&scope, &observed).await?;
         if stored > limit_of(OBSERVATIONS_KEPT) {
@@ -162,15 +160,24 @@ impl Observations {
     /// once, whatever became of it, is not noted again. One that admission rejects is looked at again
     /// after all new ones, because the user may open its domain.
     pub async fn learn_patterns(&self, request: &Request) -> Result<Outcome> {
+        Ok(self.count_patterns(request, false).await?.0)
+    }
+
+    /// The same, with the number of memories that were made or promoted. A dry run only counts them.
+    pub(crate) async fn count_patterns(
+        &self,
+        request: &Request,
+        dry_run: bool,
+    ) -> Result<(Outcome, usize)> {
         let mut request = request.numbered(UPKEEP_STEP);
         request.caller.voice = Voice::extracted(Origin::Observed);
         let (tenant, user) = (request.caller.tenant, request.caller.user);
         let key = self.signatures.pattern_key(tenant, user).await?;
         let mut writing = match self.transactions.begin(&request).await? {
             WriteStart::New(writing) => writing,
-            WriteStart::Repeated(outcome) => return Ok(outcome),
+            WriteStart::Repeated(outcome) => return Ok((outcome, 0)),
         };
-        let nothing = || Outcome::of(Verb::Learn, "No new patterns.".into());
+        let nothing = || (Outcome::of(Verb::Learn, "No new patterns.".into()), 0);
         let (policy, _) = self.policies.load(&writing.scope).await?;
         let wanted = match policy.observed {
             _ if policy.paused => return Ok(nothing()),
@@ -201,14 +208,18 @@ impl Observations {
             let event = &pattern.event;
             observation::mark_pattern(&mut marks, &writing.scope, &key, event, rejected_at);
         }
+        let count = changes.opens.len();
+        if dry_run {
+            return Ok((nothing().0, count));
+        }
         if changes.opens.is_empty() {
             writing.close(marks).await?;
             return Ok(nothing());
         }
-        let message = format!("Patterns in observations: {}", changes.opens.len());
+        let message = format!("Patterns in observations: {count}");
         let outcome = Outcome::of(Verb::Learn, message);
         let effect = Effect { with: marks, ..Effect::of(changes) };
-        writing.finish(Verb::Learn, effect, outcome).await
+        Ok((writing.finish(Verb::Learn, effect, outcome).await?, count))
     }
 
     /// Removes the oldest observations of a user who has many, as far as they are too old to be
@@ -257,7 +268,7 @@ async fn note(
 ) -> Result<Vec<lukasa_core::Version>> {
     let claim = pattern.claim();
     let screening = admission::screen(&claim).await;
-    let ask = AdmissionRequest::new(Writer::Extraction, &screening);
+    let ask = AdmissionRequest::extracted(&screening);
     let admitted = match admission::admit(&writing.scope, claim, ask).await {
         Ok(admitted) => admitted,
         Err(Error::SecretRejected(_) | Error::OptInNeeded(_)) => return Ok(Vec::new()),

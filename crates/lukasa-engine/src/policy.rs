@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
+use lukasa_core::calibration::{CalibratedFloor, calibrate};
 use lukasa_core::policy::{Patch, Policy};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Refusal, TenantId, Timestamp, Writer};
 use lukasa_store::policy::{self, PolicyRow};
-use lukasa_store::{Batch, Scope, audit};
+use lukasa_store::{Batch, Scope, audit, calibration};
 
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -41,14 +42,40 @@ impl Policies {
     pub(crate) async fn load(&self, scope: &Scope) -> Result<(Policy, String)> {
         let (tenant, user) = try_join!(policy::of_tenant(scope), policy::of_user(scope))?;
         let version = stamp(&tenant, &user);
-        let resolved = Policy::resolve(&self.parts.policy, Some(&tenant.patch), Some(&user.patch));
-        Ok((resolved, version))
+        Ok((self.resolve(&tenant, &user), version))
+    }
+
+    fn resolve(&self, tenant: &PolicyRow, user: &PolicyRow) -> Policy {
+        let (tenant, patch) = (Some(&tenant.patch), Some(&user.patch));
+        let admits_inferred = user.admits_inferred.clone();
+        let calibrated = user.calibrated.clone();
+        let policy = Policy::resolve(&self.parts.policy, tenant, patch);
+        Policy { admits_inferred, calibrated, ..policy }
+    }
+
+    /// Derives the minimum confidences of the user's categories again from how the memories so far
+    /// turned out (R046).
+    pub(crate) async fn calibrate(&self, request: &Request) -> Result<()> {
+        let scope = self.transactions.write(request).await?;
+        let floors = calibrate(&calibration::samples(&scope).await?, micros(request.moment.now));
+        let same = |old: &CalibratedFloor, new: &CalibratedFloor| {
+            CalibratedFloor { compiled_at: new.compiled_at, ..old.clone() } == *new
+        };
+        let stored = calibration::floors(&scope).await?;
+        let is_new = stored.len() != floors.len()
+            || stored.iter().any(|old| !floors.iter().any(|new| same(old, new)));
+        if is_new {
+            let mut batch = Batch::default();
+            calibration::replace(&mut batch, &scope, &floors);
+            scope.run(&batch).await?;
+        }
+        Ok(scope.commit().await?)
     }
 
     pub async fn get(&self, caller: &Caller, now: Timestamp) -> Result<PolicyInForce> {
         let scope = self.transactions.read(caller, now).await?;
         let (tenant, user) = try_join!(policy::of_tenant(&scope), policy::of_user(&scope))?;
-        let policy = Policy::resolve(&self.parts.policy, Some(&tenant.patch), Some(&user.patch));
+        let policy = self.resolve(&tenant, &user);
         let version = stamp(&tenant, &user);
         Ok(PolicyInForce { policy, tenant: tenant.patch, user: user.patch, version })
     }
@@ -67,7 +94,7 @@ impl Policies {
             drop(scope);
             return self.get(&request.caller, request.moment.now).await;
         }
-        let new = PolicyRow { version: stored.version + 1, patch };
+        let new = PolicyRow { version: stored.version + 1, patch, ..PolicyRow::default() };
         let (by, now) = (&request.caller.credential, micros(request.moment.now));
         policy::set_user(&scope, &new, by, now).await?;
         let entry = AuditEntry::done(AuditEvent::UserPolicy, AuditActor::of(&request.caller), now);
@@ -104,7 +131,7 @@ impl Policies {
             drop(directory);
             return self.get_for_tenant(tenant).await;
         }
-        let new = PolicyRow { version: stored.version + 1, patch };
+        let new = PolicyRow { version: stored.version + 1, patch, ..PolicyRow::default() };
         policy::set_tenant(&directory, &new, &by.credential, now).await?;
         let entry = AuditEntry::done(AuditEvent::TenantPolicy, by, now).subject(new.version);
         audit::append_to(&directory, &entry).await?;

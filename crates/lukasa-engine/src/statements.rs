@@ -6,10 +6,12 @@
 //! user sees and can undo. A statement is carried out once: its idempotency key is the turn and its
 //! place in it.
 
+use jiff::SignedDuration;
 use lukasa_core::learning::explicit::{self, KnownMemory, TOOL_WINDOW, TypedStatement};
 use lukasa_core::learning::judge::says_the_same;
 use lukasa_core::time::micros;
-use lukasa_core::{Edit, ProjectScope, State, Status, Turn, TurnId, Version};
+use lukasa_core::{Edit, FactId, Ids, ProjectScope, State, Status, Turn, TurnId, Version};
+use lukasa_store::context::{self, Usage};
 use lukasa_store::job::ClaimedJob;
 use lukasa_store::{Batch, domain_question, fact, portrait, session};
 use lukasa_text::statement::StatementKind;
@@ -138,6 +140,9 @@ impl Statements {
                 update.session = Some(turn.session.clone());
                 update.turns = vec![turn.id.to_string()];
                 update.quotations = vec![stated.sentence.clone()];
+                if let (StatementKind::Correct, Target::Id(fact)) = (statement.kind, &target) {
+                    self.file_contradiction(request, turn, *fact).await?;
+                }
                 self.facts.update(request, &target, update).await?;
             }
             None => {
@@ -145,6 +150,34 @@ impl Statements {
             }
         }
         Ok(())
+    }
+
+    /// Records that the user contradicted a memory which an answer of the session had cited. It is
+    /// dated just before the turn, and so before the correction: it says nothing about the corrected
+    /// words.
+    async fn file_contradiction(&self, request: &Request, turn: &Turn, fact: FactId) -> Result<()> {
+        let scope = self.transactions.write(request).await?;
+        let at = turn.recorded_at;
+        if !context::is_cited(&scope, fact, &turn.session, at).await?
+            || context::is_contradicted_by(&scope, fact, turn.id).await?
+        {
+            return Ok(());
+        }
+        let usage = Usage {
+            id: Ids::new(micros(request.moment.now), request.moment.seed).usage(),
+            fact,
+            session: Some(turn.session.clone()),
+            retrieval: None,
+            turn: Some(turn.id),
+            kind: "contradicted".to_owned(),
+            influence: None,
+            at: at - SignedDuration::from_micros(1),
+            prediction: None,
+        };
+        let mut batch = Batch::default();
+        context::queue_usage(&mut batch, &scope, &usage);
+        scope.run(&batch).await?;
+        Ok(scope.commit().await?)
     }
 
     /// Whether a memory says it already, or one that says about the same was saved about the time of

@@ -63,6 +63,11 @@ pub(crate) fn record_degraded(part: Degraded) {
     counter!("lukasa_degraded_total", "part" => part.as_str()).increment(1);
 }
 
+/// Records that a retrieval is not in the log, because too many wait to be written.
+pub(crate) fn record_retrieval_log_dropped() {
+    counter!("lukasa_retrieval_log_dropped_total").increment(1);
+}
+
 /// Records an admission decision.
 pub(crate) fn record_admission(writer: Writer, decision: &'static str) {
     counter!("lukasa_admissions_total", "writer" => writer.as_str(), "decision" => decision)

@@ -1,8 +1,11 @@
 //! Turns of a session as learning reads them, without the words that the user took back.
 
-use lukasa_core::Turn;
+use std::collections::BTreeSet;
+
 use lukasa_core::learning::Transcript;
+use lukasa_core::{Role, Turn, TurnId};
 use lukasa_store::{Scope, session};
+use lukasa_text::statement;
 
 use crate::error::Result;
 
@@ -34,4 +37,30 @@ impl TurnsToRead {
         let now = Self::load(scope, self.turns.clone()).await?;
         Ok(now.following != self.following && now.transcript() != self.transcript())
     }
+}
+
+/// Those of these turns, of any sessions, whose words the user took back. `following` has the next
+/// turn of the user after each of them.
+pub(crate) async fn find_retracted(turns: Vec<Turn>, following: Vec<Turn>) -> BTreeSet<TurnId> {
+    let all: BTreeSet<TurnId> = turns.iter().map(|turn| turn.id).collect();
+    let find = move || {
+        let takes_back =
+            |turn: &Turn| turn.role == Role::User && statement::retracts(&turn.content);
+        if !turns.iter().chain(&following).any(takes_back) {
+            return BTreeSet::new();
+        }
+        let sessions: BTreeSet<&str> = turns.iter().map(|turn| turn.session.as_str()).collect();
+        let mut retracted = BTreeSet::new();
+        for session in sessions {
+            let own = |turns: &[Turn]| -> Vec<Turn> {
+                turns.iter().filter(|turn| turn.session == session).cloned().collect()
+            };
+            let read = Transcript::of(&own(&turns), &own(&following)).turns;
+            let empty = read.iter().filter(|turn| turn.pieces.is_empty());
+            retracted.extend(empty.map(|turn| turn.turn));
+        }
+        retracted
+    };
+    // If it failed, none of them may be shown.
+    tokio::task::spawn_blocking(find).await.unwrap_or(all)
 }

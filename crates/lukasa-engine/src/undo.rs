@@ -30,13 +30,13 @@ impl OperationUndo {
     }
 
     /// Reverses the newest operation that is still in effect and is not itself an undo, so that
-    /// repeated calls step further back.
+    /// repeated calls step further back. In a space only operations of the member count.
     pub async fn undo_last(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
         };
-        let log = operation::page(&writing.scope, None, None, MAX_LOOKBACK).await?;
+        let log = operation::latest(&writing.scope, request.caller.member, MAX_LOOKBACK).await?;
         let in_effect = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
         let last = log.iter().find(in_effect).ok_or(Error::OperationNotFound)?;
         Ok(reverse(writing, last.id, TouchedMemory::Blocks).await?.0)

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use lukasa_core::archive::{self, Contents, FileSum, MANIFEST, MARKDOWN, Manifest};
-use lukasa_core::{Caller, Timestamp};
+use lukasa_core::{Caller, StateHash, Timestamp};
 use lukasa_engine::Engine;
 use lukasa_engine::archive::{Archive, ExportSnapshot};
 use serde::Serialize;
@@ -112,6 +112,40 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     let mut file = packing.zip.finish()?.into_inner().map_err(|error| error.into_error())?;
     file.seek(SeekFrom::Start(0))?;
     Ok(file)
+}
+
+/// Writes rows into a ZIP that no server has signed: only a human can vouch for it when it is imported.
+pub fn pack_unsigned(
+    contents: &Contents,
+    usage: &[serde_json::Value],
+    now: Timestamp,
+) -> anyhow::Result<Vec<u8>> {
+    let mut packing = Packer::begin()?;
+    packing.file(archive::MEMORIES)?;
+    packing.lines(&contents.versions)?;
+    packing.file(archive::LINKS)?;
+    packing.lines(&contents.links)?;
+    packing.file(archive::OPERATIONS)?;
+    packing.lines(&contents.operations)?;
+    packing.file(archive::SESSIONS)?;
+    packing.lines(&contents.sessions)?;
+    packing.file(archive::TURNS)?;
+    packing.lines(&contents.turns)?;
+    packing.file(archive::USAGE)?;
+    packing.lines(usage)?;
+    packing.json(archive::POLICY, &lukasa_core::policy::Patch::default())?;
+    packing.json(archive::DOMAINS, &Vec::<archive::DomainLine>::new())?;
+    packing.close();
+    // The hash of a state without an export is unknown.
+    let [memories, episodes, sessions, observations] = [const { String::new() }; 4];
+    let state = StateHash { memories, episodes, sessions, observations };
+    let manifest = Manifest::of(now, state, std::mem::take(&mut packing.files));
+    packing.json(MANIFEST, &manifest)?;
+    let mut file = packing.zip.finish()?.into_inner().map_err(|error| error.into_error())?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 async fn pack_markdown(

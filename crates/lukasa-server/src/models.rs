@@ -37,6 +37,14 @@ pub struct ModelSettings {
     /// The key for that service
     #[arg(long, env = "LUKASA_EMBEDDINGS_KEY", hide_env_values = true, value_name = "KEY")]
     embeddings_key: Option<String>,
+    /// A file with that key
+    #[arg(
+        long,
+        env = "LUKASA_EMBEDDINGS_KEY_FILE",
+        value_name = "FILE",
+        conflicts_with = "embeddings_key"
+    )]
+    embeddings_key_file: Option<PathBuf>,
     /// A service that reranks search results, as http://host/rerank
     #[arg(long, env = "LUKASA_RERANK_URL", value_name = "URL")]
     rerank_url: Option<String>,
@@ -46,6 +54,14 @@ pub struct ModelSettings {
     /// The key for that service
     #[arg(long, env = "LUKASA_RERANK_KEY", hide_env_values = true, value_name = "KEY")]
     rerank_key: Option<String>,
+    /// A file with that key
+    #[arg(
+        long,
+        env = "LUKASA_RERANK_KEY_FILE",
+        value_name = "FILE",
+        conflicts_with = "rerank_key"
+    )]
+    rerank_key_file: Option<PathBuf>,
     /// A chat model at a service that speaks the OpenAI protocol, as qwen3:8b@http://host/v1, or
     /// Anthropic's, as `claude-sonnet-4-5@https://api.anthropic.com`. Several are separated by commas;
     /// the next is asked when one is unavailable. With prices per million input and output tokens:
@@ -99,14 +115,17 @@ impl ModelSettings {
             embeddings_model,
             embeddings_dimension,
             embeddings_key,
+            embeddings_key_file,
             rerank_url,
             rerank_model,
             rerank_key,
+            rerank_key_file,
             chat: _,
             chat_key: _,
             chat_key_file: _,
             chat_timeout: _,
         } = self;
+        self.check_embedder_name()?;
         let mut embedders: HashMap<String, Arc<dyn Embedder>> = HashMap::new();
         if let Some(url) = embeddings_url {
             let model = embeddings_model.clone().ok_or_else(|| {
@@ -115,14 +134,16 @@ impl ModelSettings {
                 )
             })?;
             let mut config = EmbeddingsConfig::new(url, &model, *embeddings_dimension);
-            config.api_key = embeddings_key.as_ref().map(ApiKey::new);
+            let key = embeddings_key.clone().or(read_secret(embeddings_key_file.as_deref())?);
+            config.api_key = key.map(ApiKey::new);
             embedders.insert(model, Arc::new(RemoteEmbedder::new(config)?));
         }
         let mut reranker: Option<Arc<dyn Reranker>> = None;
         if let Some(url) = rerank_url {
             let mut config = RerankConfig::new(url);
             config.model.clone_from(rerank_model);
-            config.api_key = rerank_key.as_ref().map(ApiKey::new);
+            let key = rerank_key.clone().or(read_secret(rerank_key_file.as_deref())?);
+            config.api_key = key.map(ApiKey::new);
             config.timeout = Duration::from_millis(200);
             reranker = Some(Arc::new(RemoteReranker::new(config)?));
         }
@@ -157,14 +178,47 @@ impl ModelSettings {
         Ok(chats)
     }
 
-    fn preferred(&self) -> Option<String> {
+    /// The setting; an empty variable counts as not set.
+    fn embedder_name(&self) -> &str {
         let default = if self.embeddings_url.is_some() { "remote" } else { "potion" };
-        match self.embedder.as_deref().unwrap_or(default) {
+        self.embedder.as_deref().filter(|name| !name.is_empty()).unwrap_or(default)
+    }
+
+    /// Refuses a name that is neither a value of the setting nor a folder of model files. A known model
+    /// that was not downloaded yet is accepted: recall goes by words until it is.
+    fn check_embedder_name(&self) -> anyhow::Result<()> {
+        let name = self.embedder_name();
+        match name {
+            "off" => Ok(()),
+            "remote" if self.embeddings_url.is_some() => Ok(()),
+            "remote" => anyhow::bail!(
+                "the embedder `remote` needs a service\n  next: set LUKASA_EMBEDDINGS_URL and \
+                 LUKASA_EMBEDDINGS_MODEL"
+            ),
+            name if catalogue::find(name).is_some() || self.folder_of(name).is_dir() => Ok(()),
+            name => anyhow::bail!(
+                "there is no embedder `{name}`\n  next: set LUKASA_EMBEDDER to potion, minilm, remote \
+                 or off, or to the name of a folder with model files in {}",
+                self.folder().display()
+            ),
+        }
+    }
+
+    fn preferred(&self) -> Option<String> {
+        match self.embedder_name() {
             "off" => None,
             "remote" => self.embeddings_model.clone(),
             name => Some(catalogue::find(name).map_or(name, |known| known.full).to_owned()),
         }
     }
+}
+
+/// The secret in a file, if one is set: its text without the line end.
+pub(crate) fn read_secret(file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let Some(file) = file else { return Ok(None) };
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("the file with a secret cannot be read: {}", file.display()))?;
+    Ok(Some(text.trim().to_owned()))
 }
 
 /// The downloaded model if it exists, else the one beside the program or of its installation, else
@@ -251,6 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn embedder_with_an_unknown_name_is_refused_with_the_valid_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let models = folder.path().to_str().unwrap();
+        std::fs::create_dir(folder.path().join("own")).unwrap();
+        let open = |flags: &[&str]| names(&[&["--models", models], flags].concat());
+        for name in ["potion", "minilm", "all-MiniLM-L6-v2", "off", "own", ""] {
+            open(&["--embedder", name]).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+        }
+        let error = open(&["--embedder", "bert"]).unwrap_err().to_string();
+        for part in ["no embedder `bert`", "potion, minilm, remote or off", models] {
+            assert!(error.contains(part), "{error}");
+        }
+        let error = open(&["--embedder", "remote"]).unwrap_err().to_string();
+        assert!(error.contains("LUKASA_EMBEDDINGS_URL"), "{error}");
+        let service = ["--embeddings-url", "http://127.0.0.1:1/v1", "--embeddings-model", "m"];
+        open(&[&["--embedder", "remote"], &service[..]].concat()).unwrap();
+    }
+
+    #[test]
     fn chat_models_are_asked_in_the_order_they_are_set() {
         let free = format!("{:?}", Price::default());
         let set = "mini@https://a.example/v1#0.15/0.60, qwen3:8b@http://127.0.0.1:11434/v1";
@@ -260,6 +333,22 @@ mod tests {
         assert_eq!(names(&["--chat", set, "--chat-key", "sk-1,"]).unwrap(), expected);
         assert!(names(&["--chat", ""]).unwrap().is_empty());
         assert!(names(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn secret_is_read_from_a_file_without_its_line_end() {
+        let file = std::env::temp_dir().join(format!("lukasa-secret-{}", std::process::id()));
+        std::fs::write(&file, "sk-1\n").unwrap();
+        assert_eq!(super::read_secret(Some(&file)).unwrap().as_deref(), Some("sk-1"));
+        std::fs::remove_file(&file).unwrap();
+        let error = super::read_secret(Some(&file)).unwrap_err();
+        assert!(error.to_string().contains("cannot be read"), "{error}");
+        assert_eq!(super::read_secret(None).unwrap(), None);
+        for (flag, file_flag) in
+            [("--embeddings-key", "--embeddings-key-file"), ("--rerank-key", "--rerank-key-file")]
+        {
+            assert!(names(&[flag, "k", file_flag, "f"]).is_err(), "one or the other");
+        }
     }
 
     #[test]

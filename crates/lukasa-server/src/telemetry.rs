@@ -169,6 +169,10 @@ fn describe() {
     describe_counter!("lukasa_recalls_total", "Searches of memories and turns");
     describe_histogram!("lukasa_recall_stage_seconds", "Time of a stage of a search");
     describe_counter!("lukasa_degraded_total", "Answers that were made without a part");
+    describe_counter!(
+        "lukasa_retrieval_log_dropped_total",
+        "Records of retrievals that were left out"
+    );
     describe_counter!("lukasa_admissions_total", "Decisions about claims to be written");
     describe_counter!("lukasa_jobs_total", "Jobs that ended");
     describe_histogram!("lukasa_job_seconds", "Time of a job");

@@ -15,6 +15,8 @@ use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use reqwest::StatusCode;
+use reqwest::header::CONTENT_TYPE;
 use tokio::runtime::Handle;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::{Layer, Registry};
@@ -73,6 +75,16 @@ impl TraceExport {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
+}
+
+/// Posts a request without spans to the collector at this address; returns its answer.
+pub async fn check_collector(endpoint: &str) -> anyhow::Result<StatusCode> {
+    let url = traces_url(endpoint)?;
+    let client = lukasa_models::tls::client(&url).timeout(COLLECTOR_TIMEOUT).build();
+    let client = client.context("could not create the HTTP client for traces")?;
+    let request = client.post(&url).header(CONTENT_TYPE, "application/x-protobuf");
+    let answer = request.body(Vec::<u8>::new()).send().await;
+    Ok(answer.context("the collector does not answer")?.status())
 }
 
 /// The URL that spans are posted to.

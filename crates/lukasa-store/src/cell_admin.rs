@@ -12,6 +12,7 @@ use crate::ConnectOptions;
 use crate::cells::{placed_range, placement_of};
 use crate::error::{Error, Result};
 use crate::migrate::{owner, pending};
+use crate::row::{Columns, all};
 
 /// An arbitrary advisory lock key of the directory, held by a command that changes cells.
 pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_6365;
@@ -37,7 +38,8 @@ pub struct CellAddress {
     pub moved_from_at: Option<Timestamp>,
 }
 
-/// The cells of a deployment, main first.
+/// The cells of a deployment, main first. It is read before migrations are applied, so it can use only
+/// the columns that the oldest supported schema with cells has.
 pub async fn list(directory: &ConnectOptions) -> Result<Vec<CellAddress>> {
     const SQL: &str = "select name, url, moved_from_at from cell order by name";
     const MAIN: &str = "select moved_from_at from placement_state";
@@ -313,6 +315,17 @@ pub async fn has_tenant(directory: &ConnectOptions, tenant: TenantId) -> Result<
     transaction.batch_execute("set local row_security = off").await?;
     let sql = "select exists (select 1 from tenant where tenant_id = $1)";
     Ok(transaction.query_one(sql, &[&tenant.uuid()]).await?.try_get(0)?)
+}
+
+/// The names of all tenants, in order.
+pub async fn tenant_names(directory: &ConnectOptions) -> Result<Vec<String>> {
+    // The policy on the table that is not about one tenant, under the role that may read the table.
+    const SETTINGS: &str = "set local role lukasa_serve; set local app.rotation = 'on'";
+    let mut client = owner(directory).await?;
+    let transaction = client.transaction().await?;
+    transaction.batch_execute(SETTINGS).await?;
+    let rows = transaction.query("select name from tenant order by name", &[]).await?;
+    all(&rows, |row| Columns::of(row, "tenant").take())
 }
 
 /// Whether a cell holds exactly this.

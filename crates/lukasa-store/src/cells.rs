@@ -2,6 +2,7 @@
 //! user. The map is read from the directory and cached. It may be out of date: a cell refuses a user
 //! that it does not hold, and then the map is read again.
 
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ const REST: Duration = Duration::from_secs(3);
 const TRUST: Duration = Duration::from_secs(1);
 /// How long a cell may take to answer an empty query.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long work in a cell is waited for before the cell is probed, and probed again.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one step of work over all cells may take in one of them.
 const SWEEP_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the first check of a cell may take.
@@ -71,23 +74,51 @@ impl Cell {
         if self.is_main() {
             return Ok(pool.get().await?);
         }
-        self.check_rest()?;
-        if !self.is_trusted() {
-            let _one = self.state.probing.lock().await;
-            self.check_rest()?;
-            if !self.is_trusted() {
-                self.probe().await.inspect_err(|_| self.rest())?;
-                *lock(&self.state.answered_at) = Some(Instant::now());
-                *lock(&self.state.rest_until) = None;
-            }
-        }
-        let connection = pool.get().await;
+        self.check_answers().await?;
+        let connection = self.while_answering(pin!(pool.get())).await?;
         match &connection {
             // With a wait timeout the pool is busy; the cell may be well.
             Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait)) => {}
-            Err(_) => self.rest(),
+            Err(_) => {
+                // It is away, or has too many connections.
+                *lock(&self.state.answered_at) = None;
+                self.check_answers().await?;
+            }
         }
         Ok(connection?)
+    }
+
+    /// Fails if the cell does not answer. One request probes it for all, unless it has answered
+    /// recently.
+    async fn check_answers(&self) -> Result<()> {
+        self.check_rest()?;
+        if self.is_trusted() {
+            return Ok(());
+        }
+        let _one = self.state.probing.lock().await;
+        self.check_rest()?;
+        if !self.is_trusted() {
+            self.probe().await.inspect_err(|_| self.rest())?;
+            *lock(&self.state.answered_at) = Some(Instant::now());
+            *lock(&self.state.rest_until) = None;
+        }
+        Ok(())
+    }
+
+    /// Does work in the cell, and gives it up with an error if the cell stops answering: a busy cell
+    /// still answers a probe, a silent one does not. In the main cell the work is waited for.
+    pub async fn while_answering<W: Future>(&self, mut work: Pin<&mut W>) -> Result<W::Output> {
+        if self.is_main() {
+            return Ok(work.await);
+        }
+        loop {
+            let done = tokio::time::timeout(PROBE_INTERVAL, work.as_mut()).await;
+            if let Ok(done) = done {
+                return Ok(done);
+            }
+            // Boxed: every statement's future contains this one.
+            Box::pin(self.check_answers()).await?;
+        }
     }
 
     /// Refuses requests for a while.
@@ -321,14 +352,14 @@ impl Cells {
     }
 
     /// Finds the cell of a user whom a cell has refused, and opens a transaction there. `opening`
-    /// makes its first statements.
+    /// makes its first statements. Returns the cell and the connection.
     pub async fn open_elsewhere(
         &self,
         (tenant, user): (TenantId, UserId),
         purpose: Purpose,
         refused: &CellStep,
         opening: impl Fn(i64) -> String + Send,
-    ) -> Result<Object> {
+    ) -> Result<(Cell, Object)> {
         let mut last = refused.clone();
         for tried in 0..MAX_STEPS {
             let step = self.next_step(tenant, user, &last).await?;
@@ -337,8 +368,11 @@ impl Cells {
                 tokio::time::sleep(Duration::from_millis(u64::from(20 * tried))).await;
             }
             let connection = RollbackGuard::new(step.cell.connection(purpose).await?);
-            match connection.batch_execute(&opening(step.via)).await {
-                Ok(()) => return connection.disarm(),
+            let statements = opening(step.via);
+            let cell = &step.cell;
+            let opened = cell.while_answering(pin!(connection.batch_execute(&statements))).await?;
+            match opened {
+                Ok(()) => return Ok((step.cell, connection.disarm()?)),
                 Err(Error::Elsewhere) => {
                     connection.batch_execute("rollback").await?;
                     drop(connection.disarm()?);

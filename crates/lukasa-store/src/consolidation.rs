@@ -19,6 +19,7 @@ fn learned_fact(row: &Row) -> Result<LearnedFact> {
         version,
         sessions: count("sessions")?,
         contradicted: c.named("contradicted")?,
+        contradicts: c.named("contradicts")?,
         confirmed: count("confirmed")?,
         refuted: count("refuted")?,
         ended: c.named("ended")?,
@@ -38,6 +39,11 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
              and o.state in ('proposed', 'candidate', 'active') \
              where l.user_id = $1 and l.to_fact = v.fact_id and l.relation = $2 \
              and l.known_until is null) as contradicted, \
+          exists (select 1 from link l join fact_version o \
+             on o.user_id = l.user_id and o.fact_id = l.to_fact and o.known_until is null \
+             and o.state = 'active' \
+             where l.user_id = $1 and l.from_fact = v.fact_id and l.relation = $2 \
+             and l.known_until is null) as contradicts, \
           (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
              and u.type = 'confirmed' and u.at >= v.known_from) as confirmed, \
           (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \

@@ -169,6 +169,7 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
           (select etag from given_baseline where user_id = $1 and $2 = any(facts)))",
         "delete from given_baseline where user_id = $1 and $2 = any(facts)",
         "delete from usage where user_id = $1 and fact_id = $2",
+        "delete from calibration where user_id = $1 and $2 = any(facts)",
     ] {
         scope.query(sql, &params).await?;
     }
@@ -225,6 +226,25 @@ pub struct GivenBaseline {
     pub facts: Vec<FactId>,
 }
 
+pub(crate) const GIVEN_SQL: &str = "insert into given_baseline (user_id, tenant_id, etag, at, items, facts) \
+       select $1, $2, $3, $4, $5, $6 \
+        where ($8::bigint = 0 \
+              or ($7 = coalesce((select removed from recall_state where user_id = $1), 0) \
+                  and $8 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
+          and not exists (select 1 from users where user_id = $1 and deleted_at is not null) \
+          and (not $9::boolean or exists (select 1 from users where user_id = $1 and looked_after)) \
+       on conflict do nothing";
+
+/// The last parameter says whether it is written only if an upkeep job is queued for the user.
+pub(crate) const RETRIEVAL_SQL: &str = "insert into retrieval (user_id, tenant_id, retrieval_id, \
+                            session_id, at, etag, dynamic, trace, facts) \
+       select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
+        where ($11::bigint = 0 \
+              or ($10 = coalesce((select removed from recall_state where user_id = $1), 0) \
+                  and $11 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
+          and not exists (select 1 from users where user_id = $1 and deleted_at is not null) \
+          and (not $12::boolean or exists (select 1 from users where user_id = $1 and looked_after))";
+
 /// Records a baseline that was put into a prompt, unless it is recorded already, something has been
 /// removed since it was made, or the user is being erased.
 async fn insert_given(
@@ -233,16 +253,8 @@ async fn insert_given(
     at: Timestamp,
     state: RecallState,
 ) -> Result<()> {
-    const SQL: &str = "insert into given_baseline (user_id, tenant_id, etag, at, items, facts) \
-                       select $1, $2, $3, $4, $5, $6 \
-                        where ($8::bigint = 0 \
-              or ($7 = coalesce((select removed from recall_state where user_id = $1), 0) \
-                  and $8 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
-             and not exists (select 1 from users \
-                              where user_id = $1 and deleted_at is not null) \
-                       on conflict do nothing";
     let Some(new) = new else { return Ok(()) };
-    let params: [Param<'_>; 8] = [
+    let params: [Param<'_>; 9] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.etag,
@@ -251,8 +263,9 @@ async fn insert_given(
         &uuids(&new.facts),
         &state.removed,
         &state.epoch,
+        &false,
     ];
-    scope.query(SQL, &params).await?;
+    scope.query(GIVEN_SQL, &params).await?;
     Ok(())
 }
 
@@ -267,15 +280,7 @@ pub async fn insert_retrieval(
     given: Option<&GivenBaseline>,
     state: RecallState,
 ) -> Result<()> {
-    const SQL: &str = "insert into retrieval (user_id, tenant_id, retrieval_id, session_id, at, etag, \
-                         dynamic, trace, facts) \
-           select $1, $2, $3, $4, $5, $6, $7, $8, $9 \
-           where ($11::bigint = 0 \
-              or ($10 = coalesce((select removed from recall_state where user_id = $1), 0) \
-                  and $11 = coalesce((select epoch from recall_state where user_id = $1), 0))) \
-             and not exists (select 1 from users \
-                              where user_id = $1 and deleted_at is not null)";
-    let params: [Param<'_>; 11] = [
+    let params: [Param<'_>; 12] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &new.id.uuid(),
@@ -287,8 +292,9 @@ pub async fn insert_retrieval(
         &uuids(&new.facts),
         &state.removed,
         &state.epoch,
+        &false,
     ];
-    try_join!(scope.query(SQL, &params), insert_given(scope, given, new.at, state))?;
+    try_join!(scope.query(RETRIEVAL_SQL, &params), insert_given(scope, given, new.at, state))?;
     Ok(())
 }
 
@@ -352,6 +358,27 @@ pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
                        retrieval_id, turn_id, type, influence, at, prediction_id) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     batch.push_one(SQL, usage_row(scope, new));
+}
+
+/// Whether an answer of the session cited a memory at or before a time.
+pub async fn is_cited(
+    scope: &Scope,
+    fact: FactId,
+    session: &str,
+    until: Timestamp,
+) -> Result<bool> {
+    const SQL: &str = "select 1 from usage where user_id = $1 and fact_id = $2 and session_id = $3 \
+                          and type = 'cited' and at <= $4 limit 1";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &fact.uuid(), &session, &until];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
+}
+
+/// Whether it is recorded already that a turn contradicted a memory.
+pub async fn is_contradicted_by(scope: &Scope, fact: FactId, turn: TurnId) -> Result<bool> {
+    const SQL: &str = "select 1 from usage where user_id = $1 and fact_id = $2 and turn_id = $3 \
+                          and type = 'contradicted' limit 1";
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &turn.uuid()];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
 /// Restores a use from an archive. One that already exists is kept.

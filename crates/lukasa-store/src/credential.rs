@@ -73,6 +73,8 @@ pub struct Credential {
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
+    /// Of a key that was rotated: the key that took its place.
+    pub replaced_by: Option<String>,
 }
 
 impl Credential {
@@ -85,7 +87,7 @@ macro_rules! credential_columns {
     () => {
         "key_id, tenant_id, user_id, user_name, kind, name, secret_hash, permissions, origin, \
          minted_by, page, created_at, expires_at, revoked_at, last_used_at, root, client_id, \
-         resource, redirect_uri, challenge"
+         resource, redirect_uri, challenge, replaced_by"
     };
 }
 
@@ -117,6 +119,7 @@ fn credential(row: &Row) -> Result<Credential> {
         last_used_at: c.take()?,
         root: c.take()?,
         binding: binding(c.take()?, c.take()?, c.take()?, c.take()?),
+        replaced_by: c.take()?,
     })
 }
 
@@ -142,7 +145,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
         "insert into credential (",
         credential_columns!(),
         ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-           $18, $19, $20)"
+           $18, $19, $20, $21)"
     );
     let (user, user_name) = match &new.user {
         Some((id, name)) => (Some(id.uuid()), Some(name)),
@@ -155,7 +158,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
     let code = binding.and_then(|binding| binding.code.as_ref());
     let redirect_uri = code.map(|code| &code.redirect_uri);
     let challenge = code.map(|code| &code.challenge);
-    let params: [Param<'_>; 20] = [
+    let params: [Param<'_>; 21] = [
         &new.key_id,
         &directory.tenant().uuid(),
         &user,
@@ -176,6 +179,7 @@ pub async fn insert(directory: &Directory, new: &Credential) -> Result<()> {
         &resource,
         &redirect_uri,
         &challenge,
+        &new.replaced_by,
     ];
     directory.query(SQL, &params).await?;
     Ok(())
@@ -197,6 +201,16 @@ pub async fn get(directory: &Directory, key_id: &str) -> Result<Option<Credentia
         "select ",
         credential_columns!(),
         " from credential where tenant_id = $1 and key_id = $2"
+    );
+    one(&directory.query(SQL, &[&directory.tenant().uuid(), &key_id]).await?, credential)
+}
+
+/// One credential of the tenant, which no other transaction can change until the end of this one.
+pub async fn get_for_update(directory: &Directory, key_id: &str) -> Result<Option<Credential>> {
+    const SQL: &str = concat!(
+        "select ",
+        credential_columns!(),
+        " from credential where tenant_id = $1 and key_id = $2 for update"
     );
     one(&directory.query(SQL, &[&directory.tenant().uuid(), &key_id]).await?, credential)
 }
@@ -239,11 +253,17 @@ pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Resu
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
 }
 
-/// Gives a key an earlier end.
-pub async fn shorten_key(directory: &Directory, key_id: &str, end: Timestamp) -> Result<()> {
-    const SQL: &str = "update credential set expires_at = least(expires_at, $3) \
+/// Gives a key an earlier end, and names the key that replaces it.
+pub async fn replace_key(
+    directory: &Directory,
+    key_id: &str,
+    replaced_by: &str,
+    end: Timestamp,
+) -> Result<()> {
+    const SQL: &str = "update credential set expires_at = least(expires_at, $3), replaced_by = $4 \
                        where tenant_id = $1 and key_id = $2 and kind = 'key'";
-    directory.query(SQL, &[&directory.tenant().uuid(), &key_id, &end]).await?;
+    let params: [Param<'_>; 4] = [&directory.tenant().uuid(), &key_id, &end, &replaced_by];
+    directory.query(SQL, &params).await?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
-//! Whole databases: create one, drop one that was created for a trial, and digest the contents of
-//! one. All of it runs as the login role of the URL.
+//! Whole databases: create one, drop one that was created for a trial, digest the contents of one,
+//! and remove the tables of one without users. All of it runs as the login role of the URL.
+
+use std::time::Duration;
 
 use tokio_postgres::Client;
 
@@ -13,6 +15,28 @@ pub struct TableDigest {
     pub table: String,
     pub rows: i64,
     pub digest: String,
+}
+
+/// What is in a database that a backup is to be restored into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseContents {
+    /// The tables of the schema `public`.
+    pub tables: Vec<String>,
+    /// Users, with those who were deleted; 0 without Lukasa's schema.
+    pub users: i64,
+    /// Keys, links and sign-ins.
+    pub credentials: i64,
+    /// Connections of other programs.
+    pub connections: i64,
+}
+
+impl DatabaseContents {
+    /// Whether it has Lukasa's schema.
+    pub fn has_schema(&self) -> bool {
+        ["refinery_schema_history", "users", "credential"]
+            .iter()
+            .all(|name| self.tables.iter().any(|table| table == name))
+    }
 }
 
 /// An exported snapshot of a whole database, which another program can use too.
@@ -112,6 +136,74 @@ impl Snapshot {
         }
         Ok(digests)
     }
+}
+
+/// Reads what is in a database.
+pub async fn contents(connect: &ConnectOptions) -> Result<DatabaseContents> {
+    const TABLES: &str = "select c.relname::text from pg_class c \
+                          where c.relnamespace = 'public'::regnamespace \
+                            and c.relkind in ('r', 'p') order by 1";
+    const CONNECTIONS: &str = "select count(*) from pg_stat_activity \
+                               where datname = current_database() and pid <> pg_backend_pid() \
+                                 and backend_type = 'client backend'";
+    let client = owner(connect).await?;
+    let rows = client.query(TABLES, &[]).await?;
+    let tables = rows.iter().map(|row| row.try_get(0)).collect::<Result<Vec<String>, _>>()?;
+    let mut found = DatabaseContents { tables, users: 0, credentials: 0, connections: 0 };
+    if found.has_schema() {
+        (found.users, found.credentials) = count_owners(&client).await?;
+    }
+    // A connection that was closed just now is listed for a moment.
+    for _ in 0..30 {
+        found.connections = client.query_one(CONNECTIONS, &[]).await?.try_get(0)?;
+        if found.connections == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(found)
+}
+
+/// The number of users and of credentials.
+async fn count_owners(client: &Client) -> Result<(i64, i64)> {
+    const SQL: &str =
+        "select (select count(user_id) from users), (select count(*) from credential)";
+    // Without the right to bypass row-level security this must fail instead of seeing fewer rows.
+    client.batch_execute("set row_security = off").await?;
+    let row = client.query_one(SQL, &[]).await?;
+    Ok((row.try_get(0)?, row.try_get(1)?))
+}
+
+/// Removes the tables and functions of a database without users and credentials. Extensions stay.
+pub async fn clear(connect: &ConnectOptions) -> Result<()> {
+    const DROP: &str = "do $$
+        declare
+          found text;
+        begin
+          for found in
+            select c.oid::regclass::text from pg_class c
+            where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+          loop
+            execute format('drop table if exists %s cascade', found);
+          end loop;
+          for found in
+            select p.oid::regprocedure::text from pg_proc p
+            where p.pronamespace = 'public'::regnamespace
+              and not exists (
+                select 1 from pg_depend d
+                where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+          loop
+            execute format('drop routine if exists %s cascade', found);
+          end loop;
+        end $$";
+    let client = owner(connect).await?;
+    client.batch_execute("begin; lock table users, credential in access exclusive mode").await?;
+    if count_owners(&client).await? != (0, 0) {
+        let held = "the database holds users or keys; it was not changed";
+        return Err(Error::Configuration(held.into()));
+    }
+    client.batch_execute(DROP).await?;
+    Ok(client.batch_execute("commit").await?)
 }
 
 #[cfg(test)]

@@ -141,13 +141,13 @@ async fn in_order_of_names(
     Ok(order.into_iter().filter_map(at).collect())
 }
 
-/// Up to `limit` users of one cell.
+/// Up to `limit` users of one cell. Spaces are not listed.
 async fn users(directory: &Directory, after: Option<&str>, limit: i64) -> Result<Vec<User>> {
     const SQL: &str = concat!(
         "select ",
         user_columns!(),
         " from users where tenant_id = $1 and deleted_at is null \
-           and ($2::text is null or name > $2) order by name limit $3"
+           and not starts_with(name, chr(2)) and ($2::text is null or name > $2) order by name limit $3"
     );
     let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &after, &limit];
     all(&directory.query(SQL, &params).await?, user)

@@ -63,6 +63,13 @@ pub async fn opened(scope: &Scope) -> Result<Vec<(String, Timestamp)>> {
     })
 }
 
+/// The opened domains whose inferred memories the user lets be used without asking.
+pub async fn admitting_inferred(scope: &Scope) -> Result<Vec<String>> {
+    const SQL: &str = "select domain from user_domain where user_id = $1 and admits_inferred";
+    let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
+    all(&rows, |row| Columns::of(row, "user_domain").take())
+}
+
 /// The domains that require an opt-in the user has not given. Nothing in them is used.
 pub async fn closed_domains(scope: &Scope) -> Result<Vec<String>> {
     const SQL: &str = "select name from (select distinct on (name) name, requires_opt_in \
@@ -78,6 +85,27 @@ pub async fn open(scope: &Scope, name: &str, now: Timestamp) -> Result<()> {
     const SQL: &str = "insert into user_domain (user_id, tenant_id, domain, opted_in_at) \
                        values ($1, $2, $3, $4) on conflict do nothing";
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now];
+    scope.query(SQL, &params).await?;
+    Ok(())
+}
+
+/// Ends the user's consent to use what is inferred about a domain without asking.
+pub async fn refuse_inferred(scope: &Scope, name: &str) -> Result<()> {
+    const SQL: &str =
+        "update user_domain set admits_inferred = false where user_id = $1 and domain = $2";
+    scope.query(SQL, &[&scope.user().uuid(), &name]).await?;
+    Ok(())
+}
+
+/// Opens the domain if it is not open, and sets whether its inferred memories are used without
+/// asking.
+pub async fn admit_inferred(scope: &Scope, name: &str, admits: bool, now: Timestamp) -> Result<()> {
+    const SQL: &str = "insert into user_domain \
+                         (user_id, tenant_id, domain, opted_in_at, admits_inferred) \
+                       values ($1, $2, $3, $4, $5) \
+                       on conflict (user_id, domain) do update set admits_inferred = $5";
+    let params: [Param<'_>; 5] =
+        [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now, &admits];
     scope.query(SQL, &params).await?;
     Ok(())
 }

@@ -55,6 +55,13 @@ pub async fn unanswered(scope: &Scope, limit: i64) -> Result<Vec<AskedDomain>> {
     })
 }
 
+/// Whether the user has answered the question about a domain.
+pub async fn is_answered(scope: &Scope, domain: &str) -> Result<bool> {
+    const SQL: &str = "select 1 from domain_question \
+                        where user_id = $1 and domain = $2 and state <> 'asked'";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &domain]).await?.is_empty())
+}
+
 /// The turns of an unanswered question.
 pub async fn turns(scope: &Scope, domain: &str) -> Result<Vec<Uuid>> {
     const SQL: &str = "select unnest(turns) from domain_question \

@@ -40,6 +40,13 @@ pub async fn find(scope: &Scope, id: EpisodeId) -> Result<Option<Episode>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, episode)
 }
 
+/// The turns of an episode's range that were not summarised.
+pub async fn left_out(scope: &Scope, id: EpisodeId) -> Result<Vec<i32>> {
+    const SQL: &str = "select left_out from episode where user_id = $1 and episode_id = $2";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?;
+    Ok(one(&rows, |row| Columns::of(row, "episode").take())?.unwrap_or_default())
+}
+
 /// The episodes in use of a session.
 pub async fn of_session(scope: &Scope, session: &str) -> Result<Vec<Episode>> {
     const SQL: &str = concat!(

@@ -89,11 +89,18 @@ pub struct Removal {
     pub next: Option<usize>,
 }
 
-/// Removes up to [`BATCH_ROWS`] of the user's rows, starting with a table. The user's own row and
-/// credentials are not included; they belong to the directory.
-pub async fn remove_batch(scope: &Scope, from: usize) -> Result<Removal> {
+/// The tables that say which spaces a user is a member of, and which members a space has. They are
+/// kept until nothing in the rows of the others names the user.
+pub const RELATIONS: &[&str] = &["space_grant", "membership"];
+
+/// Removes up to [`BATCH_ROWS`] of the user's rows, starting with a table, except those of the tables
+/// in `kept`. The user's own row and credentials are not included; they belong to the directory.
+pub async fn remove_batch(scope: &Scope, from: usize, kept: &[&str]) -> Result<Removal> {
     let (mut removed, mut left) = (Rows::new(), BATCH_ROWS);
     for (place, table) in ERASED.iter().enumerate().skip(from) {
+        if kept.contains(&table.name) {
+            continue;
+        }
         let counted = scope.query(table.remove, &[&scope.user().uuid(), &left]).await?;
         let count = one(&counted, |row| Columns::of(row, "erasure").take::<i64>())?.unwrap_or(0);
         if count > 0 {
@@ -471,7 +478,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
             directory::mark_deleted(&copy, now).await?;
-            from = remove_batch(&copy, place).await?.next;
+            from = remove_batch(&copy, place, &[]).await?.next;
             copy.commit().await?;
         }
         Ok(())

@@ -23,8 +23,17 @@ pub enum Error {
     /// sees this only if a transaction was opened without a route.
     #[error("the user is in another cell")]
     Elsewhere,
+    /// The caller has no grant of the space that is in force.
+    #[error("the caller is not a member of the space")]
+    NotMember,
+    /// The caller's grant of the space allows only reading.
+    #[error("the member may not write in the space")]
+    ReadOnlyMember,
     #[error("{0}")]
     Configuration(String),
+    /// A table or the serving role does not exist: the migrations were not run.
+    #[error("{0}")]
+    SchemaMissing(String),
     /// Commit was called on a transaction in which a statement had failed.
     #[error("the transaction cannot be committed: one of its statements failed")]
     Doomed,
@@ -40,6 +49,8 @@ pub enum Error {
 const ELSEWHERE: &str = "LC001";
 /// Violated by the first user of a new tenant in a cell that the tenant's row has not reached.
 const TENANT_OF_USER: &str = "users_tenant_id_fkey";
+/// The role that the first migration creates and grants.
+const SERVING_ROLE: &str = "lukasa_serve";
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
@@ -51,21 +62,29 @@ impl From<tokio_postgres::Error> for Error {
         if code.code() == ELSEWHERE {
             return Error::Elsewhere;
         }
+        // A connection that cannot switch to the serving role is refused with one of the latter two.
+        let refuses_role =
+            matches!(*code, SqlState::INVALID_PARAMETER_VALUE | SqlState::INSUFFICIENT_PRIVILEGE)
+                && db.message().contains(SERVING_ROLE);
+        if *code == SqlState::UNDEFINED_TABLE || refuses_role {
+            return Error::SchemaMissing(db.message().to_owned());
+        }
         if db.constraint() == Some(TENANT_OF_USER) {
             return Error::Unavailable("the tenant has not reached the user's cell yet".into());
         }
         if let (true, Some(constraint)) = (code.code().starts_with("23"), db.constraint()) {
             return Error::Conflict(constraint.to_owned());
         }
-        let transient = matches!(
-            *code,
-            SqlState::LOCK_NOT_AVAILABLE
+        let transient =
+            matches!(
+                *code,
+                SqlState::LOCK_NOT_AVAILABLE
                 | SqlState::QUERY_CANCELED
                 | SqlState::T_R_DEADLOCK_DETECTED
                 | SqlState::T_R_SERIALIZATION_FAILURE
                 // After a failover: a connection to a server that is no longer the primary.
                 | SqlState::READ_ONLY_SQL_TRANSACTION
-        ) || ["08", "53", "57P"].iter().any(|class| code.code().starts_with(class));
+            ) || ["08", "28", "3D", "53", "57P"].iter().any(|class| code.code().starts_with(class));
         if transient { Error::Unavailable(db.message().to_owned()) } else { Error::Database(error) }
     }
 }

@@ -21,52 +21,60 @@ use crate::scope::{Batch, Owned, Param, Scope};
 macro_rules! version_columns {
     () => {
         "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
-         domain, key, value, tags, importance, evidence, reasoning, project, state, tier, origin, \
+         domain, key, value, tags, importance, evidence, reasoning, project, unmentioned, state, tier, \
+         origin, \
          extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
          valid_from, valid_until, known_from, known_until, opened_by, closed_by, reopens"
     };
 }
 pub(crate) use version_columns;
 
-/// Reads a version from a row that has [`version_columns`].
+/// Reads a version from a row that begins with [`version_columns`]. The columns are read by position:
+/// finding them by name takes most of the time of reading a list.
 pub(crate) fn version(row: &Row) -> Result<Version> {
-    let c = Columns::of(row, "fact_version");
+    const LAST: usize = 35;
+    if row.columns().get(LAST).is_none_or(|column| column.name() != "reopens") {
+        let what = "the row does not begin with the columns of a version".to_owned();
+        return Err(Error::Corrupt { table: "fact_version", what });
+    }
+    let mut c = Columns::of(row, "fact_version");
     Ok(Version {
-        fact: FactId::from_uuid(c.named("fact_id")?),
-        id: VersionId::from_uuid(c.named("version_id")?),
-        number: c.named("number")?,
+        fact: FactId::from_uuid(c.take()?),
+        id: VersionId::from_uuid(c.take()?),
+        number: c.take()?,
         claim: Claim {
-            content: c.named("content")?,
-            summary: c.named("summary")?,
-            detail: c.named("detail")?,
-            category: c.named_word("category", Category::parse)?,
-            memory_type: c.named_word("type", MemoryType::parse)?,
-            kind: c.named_word("kind", Kind::parse)?,
-            force: c.named_word("force", Force::parse)?,
-            domain: c.named("domain")?,
-            key: c.named("key")?,
-            value: c.named("value")?,
-            tags: c.named("tags")?,
-            importance: c.named("importance")?,
-            evidence: c.named_json("evidence")?,
-            reasoning: c.named("reasoning")?,
-            project: c.named_project("project")?,
+            content: c.take()?,
+            summary: c.take()?,
+            detail: c.take()?,
+            category: c.word(Category::parse)?,
+            memory_type: c.word(MemoryType::parse)?,
+            kind: c.word(Kind::parse)?,
+            force: c.word(Force::parse)?,
+            domain: c.take()?,
+            key: c.take()?,
+            value: c.take()?,
+            tags: c.take()?,
+            importance: c.take()?,
+            evidence: c.json()?,
+            reasoning: c.take()?,
+            project: c.project()?,
+            unmentioned: c.take()?,
         },
-        state: c.named_word("state", State::parse)?,
-        tier: c.named_word("tier", Tier::parse)?,
-        origin: c.named_word("origin", Origin::parse)?,
-        extracted: c.named("extracted")?,
-        confidence: c.named("confidence")?,
-        session: c.named("session")?,
-        turns: c.named("turns")?,
-        confirmed_at: c.named("confirmed_at")?,
-        last_confirmed_at: c.named("last_confirmed_at")?,
-        consented_at: c.named("consented_at")?,
-        valid: Period { from: c.named("valid_from")?, until: c.named("valid_until")? },
-        known: Period { from: c.named("known_from")?, until: c.named("known_until")? },
-        opened_by: OperationId::from_uuid(c.named("opened_by")?),
-        closed_by: c.named::<Option<Uuid>>("closed_by")?.map(OperationId::from_uuid),
-        reopens: c.named::<Option<Uuid>>("reopens")?.map(VersionId::from_uuid),
+        state: c.word(State::parse)?,
+        tier: c.word(Tier::parse)?,
+        origin: c.word(Origin::parse)?,
+        extracted: c.take()?,
+        confidence: c.take()?,
+        session: c.take()?,
+        turns: c.take()?,
+        confirmed_at: c.take()?,
+        last_confirmed_at: c.take()?,
+        consented_at: c.take()?,
+        valid: Period { from: c.take()?, until: c.take()? },
+        known: Period { from: c.take()?, until: c.take()? },
+        opened_by: OperationId::from_uuid(c.take()?),
+        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
+        reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
     })
 }
 
@@ -139,6 +147,24 @@ pub async fn current_and_pending(
            and valid_from <= $3 and (valid_until is null or valid_until > $3) \
            and ((state = 'active' and fact_id = any($2)) or state in ('proposed', 'candidate')) \
           order by fact_id, version_id limit 2000"
+    );
+    let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &now];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// The current versions of these facts, and those that wait for a decision.
+pub async fn current_or_waiting(
+    scope: &Scope,
+    facts: &[FactId],
+    now: Timestamp,
+) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = any($2) and known_until is null \
+           and valid_from <= $3 and (valid_until is null or valid_until > $3) \
+           and state in ('active', 'proposed', 'candidate') order by fact_id, version_id"
     );
     let ids: Vec<Uuid> = facts.iter().map(|fact| fact.uuid()).collect();
     let params: [Param<'_>; 3] = [&scope.user().uuid(), &ids, &now];
@@ -374,13 +400,13 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
         version_columns!(),
         ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
                    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
-                   $33, $34, $35, $36, $37, $38)"
+                   $33, $34, $35, $36, $37, $38, $39)"
     );
     let claim = v.claim.clone();
     let evidence = serde_json::to_value(&claim.evidence)
         .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
     let fingerprint = fingerprint(&claim);
-    let columns: [(&str, Owned); 35] = [
+    let columns: [(&str, Owned); 36] = [
         ("fact_id", Box::new(v.fact.uuid())),
         ("version_id", Box::new(v.id.uuid())),
         ("number", Box::new(v.number)),
@@ -399,6 +425,7 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
         ("evidence", Box::new(evidence)),
         ("reasoning", Box::new(claim.reasoning)),
         ("project", Box::new(claim.project.map(String::from))),
+        ("unmentioned", Box::new(claim.unmentioned)),
         ("state", Box::new(v.state.as_str())),
         ("tier", Box::new(v.tier.as_str())),
         ("origin", Box::new(v.origin.as_str())),

@@ -7,6 +7,7 @@
 
 pub mod audit;
 pub mod audit_retention;
+pub mod calibration;
 pub mod cell_admin;
 mod cells;
 mod claim;
@@ -45,8 +46,10 @@ pub mod policy;
 mod pool;
 pub mod portrait;
 pub mod quality;
+pub mod recall_opening;
 pub mod recallable;
 pub mod removal;
+pub mod retrieval_batch;
 pub mod review;
 mod rollback;
 pub mod rotation;
@@ -55,6 +58,7 @@ mod schema_check;
 mod scope;
 pub mod scrub;
 pub mod session;
+pub mod space;
 pub mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -67,7 +71,7 @@ use std::sync::Arc;
 use deadpool_postgres::Object;
 use lukasa_core::{TenantId, UserId};
 
-use cells::Cells;
+use cells::{Cell, Cells};
 use pool::Purpose;
 use scope::{Access, RouteToUser};
 
@@ -135,8 +139,9 @@ impl Store {
 
     async fn open(&self, access: Access, tenant: TenantId, user: UserId) -> Result<Scope> {
         let permit = match access {
-            Access::Write | Access::Lossy => Some(self.cells.gates().enter(user).await?),
-            Access::Read | Access::Settled => None,
+            Access::Write => Some(self.cells.gates().enter(user).await?),
+            // The permits are for writes that a request waits for; lossy ones must not delay those.
+            Access::Lossy | Access::Read | Access::Settled => None,
         };
         let mut step = self.cells.first_step(tenant, user)?;
         let purpose = match access {
@@ -188,34 +193,43 @@ impl Store {
 
     /// Opens a transaction on the tenant's own lists: its users, credentials and domains.
     pub async fn directory(&self, tenant: TenantId) -> Result<Directory> {
-        Ok(Directory::of(self.directory_connection(Purpose::Writes).await?, tenant))
+        self.directory_of(self.cells.main(), tenant).await
+    }
+
+    async fn directory_of(&self, cell: &Cell, tenant: TenantId) -> Result<Directory> {
+        let connection = cell.connection(self.purpose(Purpose::Writes)).await?;
+        Ok(Directory::of(connection, cell, tenant))
     }
 
     /// Opens a transaction on the tenant's lists in every cell, the directory's first: its users,
     /// and the deliveries of its webhooks.
     pub async fn directories(&self, tenant: TenantId) -> Result<Vec<Directory>> {
-        let connections = self.connections(Purpose::Writes).await?;
-        Ok(connections.into_iter().map(|connection| Directory::of(connection, tenant)).collect())
+        let mut directories = Vec::new();
+        for cell in self.cells.all().await? {
+            directories.push(self.directory_of(&cell, tenant).await?);
+        }
+        Ok(directories)
     }
 
     /// Opens a transaction on the tenant's lists in one cell; `None` if there is no such cell.
     pub async fn directory_in(&self, tenant: TenantId, cell: &str) -> Result<Option<Directory>> {
         let cells = self.cells.all().await?;
         let Some(cell) = cells.iter().find(|known| &*known.name == cell) else { return Ok(None) };
-        let connection = cell.connection(self.purpose(Purpose::Writes)).await?;
-        Ok(Some(Directory::of(connection, tenant)))
+        self.directory_of(cell, tenant).await.map(Some)
     }
 
     /// Finds the credential with this id, for authentication.
     pub async fn find_credential(&self, key_id: &str) -> Result<Option<credential::Credential>> {
-        let connection = self.cells.main().connection(Purpose::Admission).await?;
-        credential::find(Directory::for_credential(connection, key_id)?, key_id).await
+        let main = self.cells.main();
+        let connection = main.connection(Purpose::Admission).await?;
+        credential::find(Directory::for_credential(connection, main, key_id)?, key_id).await
     }
 
     /// Removes a batch of expired tokens, links and sign-ins of all tenants; returns how many.
     pub async fn sweep_credentials(&self, limit: i64) -> Result<usize> {
-        let connection = self.cells.main().connection(Purpose::Background).await?;
-        credential::sweep(Directory::sweeping(connection), limit).await
+        let main = self.cells.main();
+        let connection = main.connection(Purpose::Background).await?;
+        credential::sweep(Directory::sweeping(connection, main), limit).await
     }
 
     pub fn close(&self) {

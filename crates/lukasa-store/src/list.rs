@@ -75,6 +75,16 @@ pub struct ListPlace {
 pub struct ListedVersion {
     pub version: Version,
     pub replaced: bool,
+    /// The type of the use by which the user rated the fact.
+    pub rating: Option<String>,
+}
+
+/// The user's rating of a listed fact.
+macro_rules! rating {
+    () => {
+        ", (select type from usage where user_id = $1 and usage.fact_id = listed.fact_id \
+              and type in ('rated_up', 'rated_down'))"
+    };
 }
 
 /// The filters of a list, as parameters $2 to $12: absent ones are null.
@@ -95,7 +105,9 @@ macro_rules! filters {
 const FIRST_PAGE_OF_ACTIVE: &str = concat!(
     "select ",
     version_columns!(),
-    ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
+    ", false",
+    rating!(),
+    " from fact_version listed where user_id = $1 and known_until is null and state = 'active' \
        and valid_from <= $2 and (valid_until is null or valid_until > $2) \
       order by fact_id desc, version_id desc limit $3"
 );
@@ -108,7 +120,9 @@ const FORCE_CUSTOM_PLAN: &str = "set local plan_cache_mode = force_custom_plan";
 const ACTIVE_NOW: &str = concat!(
     "select ",
     version_columns!(),
-    ", false from fact_version where user_id = $1 and known_until is null and state = 'active' \
+    ", false",
+    rating!(),
+    " from fact_version listed where user_id = $1 and known_until is null and state = 'active' \
        and valid_from <= $14 and (valid_until is null or valid_until > $14)",
     filters!(),
     " order by fact_id desc, version_id desc limit $13"
@@ -118,7 +132,9 @@ const ACTIVE_NOW: &str = concat!(
 const BY_STATE_NOW: &str = concat!(
     "select ",
     version_columns!(),
-    ", false from fact_version where user_id = $1 and known_until is null and state = $14",
+    ", false",
+    rating!(),
+    " from fact_version listed where user_id = $1 and known_until is null and state = $14",
     filters!(),
     " order by fact_id desc, version_id desc limit $13"
 );
@@ -130,11 +146,13 @@ const ALL_NOW: &str = concat!(
     "select ",
     version_columns!(),
     ", exists (select 1 from fact_version next \
-                where next.user_id = $1 and next.fact_id = v.fact_id and next.state = 'active' \
-                  and next.known_until is null and next.valid_from >= v.valid_until) as replaced \
-      from (select * from fact_version where user_id = $1 and known_until is null",
+                where next.user_id = $1 and next.fact_id = listed.fact_id \
+                  and next.state = 'active' and next.known_until is null \
+                  and next.valid_from >= listed.valid_until) as replaced",
+    rating!(),
+    " from (select * from fact_version where user_id = $1 and known_until is null",
     filters!(),
-    " order by fact_id desc, version_id desc limit $13) v \
+    " order by fact_id desc, version_id desc limit $13) listed \
       order by fact_id desc, version_id desc"
 );
 
@@ -143,7 +161,9 @@ const END_OF_TIME: Timestamp = Timestamp::constant(253_402_200_000, 0);
 
 /// Any other query: another status, or another point on either axis.
 const ANY: &str = concat!(
-    "select * from (select ",
+    "select *",
+    rating!(),
+    " from (select ",
     version_columns!(),
     ", exists (select 1 from fact_version next \
                 where next.user_id = $1 and next.fact_id = v.fact_id and next.state = 'active' \
@@ -153,7 +173,7 @@ const ANY: &str = concat!(
       from fact_version v where user_id = $1 and known_from <= $15 \
        and (known_until is null or known_until > $15)",
     filters!(),
-    ") known where case coalesce($16, 'any') \
+    ") listed where case coalesce($16, 'any') \
         when 'any' then true \
         when 'active' then state = 'active' and valid_from <= $14 \
                            and (valid_until is null or valid_until > $14) \
@@ -165,7 +185,8 @@ const ANY: &str = concat!(
 );
 
 fn listed(row: &Row) -> Result<ListedVersion> {
-    Ok(ListedVersion { version: version(row)?, replaced: row.try_get(row.len() - 1)? })
+    let (replaced, rating) = (row.try_get(row.len() - 2)?, row.try_get(row.len() - 1)?);
+    Ok(ListedVersion { version: version(row)?, replaced, rating })
 }
 
 /// Up to `limit` facts after `after`, newest fact first. `at` is absent for "now, as known now".

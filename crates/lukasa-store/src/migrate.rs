@@ -1,5 +1,10 @@
-//! Migrations: numbered, forward only, each in its own transaction. They run as the login role of
-//! the URL, which owns the tables; requests are served by another role.
+//! Migrations: numbered, forward only, each in its own transaction, except those whose first line says
+//! otherwise. They run as the login role of the URL, which owns the tables; requests are served by
+//! another role.
+
+use std::time::Duration;
+
+use refinery::Target;
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
@@ -49,12 +54,82 @@ pub(crate) fn schema() -> String {
 /// them one after the other.
 pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
 
-/// Applies the pending migrations and returns them.
+/// How long a migration waits for a lock on a table. Requests wait behind it, for at most as long. It
+/// does not limit how long the lock is then held: the rules for that are in CONTRIBUTING.md.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The first line of a migration that is run statement by statement, without a transaction, as
+/// `create index concurrently` requires. Repeating it from its beginning has to be possible.
+const OUTSIDE_TRANSACTION: &str = "-- outside a transaction";
+
+/// Applies the pending migrations and returns them. If one fails or gets no lock, nothing of it
+/// remains, and those before it stay: the next call continues with it.
 pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
+    let runner = embedded::migrations::runner();
+    apply(connect, runner.get_migrations().clone(), LOCK_TIMEOUT).await
+}
+
+async fn apply(
+    connect: &ConnectOptions,
+    mut steps: Vec<refinery::Migration>,
+    lock_timeout: Duration,
+) -> Result<Vec<Migration>> {
+    steps.sort_by_key(refinery::Migration::version);
     let mut client = owner(connect).await?;
-    client.execute("select pg_advisory_lock($1)", &[&LOCK]).await?;
-    let report = embedded::migrations::runner().set_grouped(false).run_async(&mut client).await?;
-    Ok(report.applied_migrations().iter().map(Migration::from).collect())
+    take_turn(&client).await?;
+    let is_outside = |step: &refinery::Migration| {
+        step.sql().unwrap_or_default().starts_with(OUTSIDE_TRANSACTION)
+    };
+    let runner = |target| refinery::Runner::new(&steps).set_grouped(false).set_target(target);
+    let mut applied = Vec::new();
+    for group in steps.chunk_by(|a, b| !is_outside(a) && !is_outside(b)) {
+        let Some(last) = group.last() else { continue };
+        // Not before the advisory lock: another server's migrations may take longer.
+        let timeout = if is_outside(last) { 0 } else { lock_timeout.as_millis() };
+        client.batch_execute(&format!("set lock_timeout = {timeout}")).await?;
+        if !is_outside(last) {
+            let report = runner(Target::Version(last.version())).run_async(&mut client).await?;
+            applied.extend(report.applied_migrations().iter().map(Migration::from));
+        } else if !is_applied(&client, last).await? {
+            // One statement at a time: several in one request would be one transaction.
+            for statement in last.sql().unwrap_or_default().split(";\n") {
+                client.batch_execute(statement).await?;
+            }
+            runner(Target::FakeVersion(last.version())).run_async(&mut client).await?;
+            applied.push(Migration::from(last));
+        }
+    }
+    Ok(applied)
+}
+
+/// Waits until no other session migrates. A session that waited inside a statement would have a snapshot,
+/// which `create index concurrently` of the other one waits for in turn.
+async fn take_turn(client: &tokio_postgres::Client) -> Result<()> {
+    const SQL: &str = "select pg_try_advisory_lock($1)";
+    const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+    while !client.query_one(SQL, &[&LOCK]).await?.try_get::<_, bool>(0)? {
+        tokio::time::sleep(RETRY_INTERVAL).await;
+    }
+    Ok(())
+}
+
+async fn is_applied(client: &tokio_postgres::Client, step: &refinery::Migration) -> Result<bool> {
+    const SQL: &str = "select 1 from refinery_schema_history where version = $1";
+    Ok(!client.query(SQL, &[&step.version()]).await?.is_empty())
+}
+
+/// Applies further migrations after those of this build, each with its file's name and its SQL.
+#[cfg(feature = "testing")]
+pub(crate) async fn migrate_further(
+    connect: &ConnectOptions,
+    further: &[(&str, &str)],
+    lock_timeout: Duration,
+) -> Result<Vec<Migration>> {
+    let mut steps = embedded::migrations::runner().get_migrations().clone();
+    for (name, sql) in further {
+        steps.push(refinery::Migration::unapplied(name, sql)?);
+    }
+    apply(connect, steps, lock_timeout).await
 }
 
 /// The migrations that the schema still lacks.
@@ -74,12 +149,19 @@ pub async fn pending(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     Ok(all.iter().filter(missing).map(Migration::from).collect())
 }
 
+/// How long a server may take to accept a connection, which is longer than a connection attempt of
+/// the network takes.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A connection as the login role of the URL.
 pub(crate) async fn owner(connect: &ConnectOptions) -> Result<tokio_postgres::Client> {
     let config: tokio_postgres::Config =
         connect.url.parse().map_err(|e| Error::Configuration(format!("DATABASE_URL: {e}")))?;
     let tls = tls::connector(connect.ca_file.as_deref())?;
-    let (client, connection) = with_network_settings(config).connect(tls).await?;
+    let config = with_network_settings(config);
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
+    let no_answer = |_| Error::Unavailable("the database does not answer".into());
+    let (client, connection) = connected.map_err(no_answer)??;
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "migration connection ended");

@@ -7,8 +7,7 @@ use tokio_postgres::Row;
 use crate::Store;
 use crate::error::Result;
 use crate::pool::Purpose;
-use crate::row::{Columns, all, one};
-use crate::scope::Scope;
+use crate::row::{Columns, all};
 
 /// A model that embeddings were made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +35,6 @@ fn record(row: &Row) -> Result<ModelRecord> {
         filled_at: c.take()?,
         switched_at: c.take()?,
     })
-}
-
-/// The model in use, if one was ever registered.
-pub async fn in_use(scope: &Scope) -> Result<Option<EmbeddingModel>> {
-    const SQL: &str = concat!("select ", model_columns!(), " from embedding_model where in_use");
-    Ok(one(&scope.query(SQL, &[]).await?, record)?.map(|record| record.model))
 }
 
 impl Store {

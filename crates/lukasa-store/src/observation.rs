@@ -238,9 +238,10 @@ pub fn withdraw_session(batch: &mut Batch, scope: &Scope, session: &str, by: Ope
     batch.push(SQL, params);
 }
 
-/// Restores the observations that an operation withdrew.
+/// Restores the observations that an operation withdrew. Those of an undone import are in use like
+/// others then: an import does not replace them if they are withdrawn again.
 pub fn restore(batch: &mut Batch, scope: &Scope, withdrawn_by: OperationId) {
-    const SQL: &str = "update observation set withdrawn_by = null \
+    const SQL: &str = "update observation set withdrawn_by = null, import_undone = false \
                         where user_id = $1 and withdrawn_by = $2";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(withdrawn_by.uuid())]);
 }
@@ -293,10 +294,11 @@ pub async fn kept_by_import(scope: &Scope, asked: &[ObservationId]) -> Result<Ve
     ids(scope, SQL, &[&scope.user().uuid(), &uuids(asked)]).await
 }
 
-/// Records that an import was undone, on those of its observations that are in the trash.
+/// Records that an import is undone, on those of its observations that are in use and will be
+/// withdrawn by that. Those that are in the trash already were put there by the user.
 pub fn mark_import_undone(batch: &mut Batch, scope: &Scope, import: ImportId) {
     const SQL: &str = "update observation set import_undone = true where user_id = $1 \
-                         and import_id = $2 and withdrawn_by is not null";
+                         and import_id = $2 and withdrawn_by is null";
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(import.uuid())]);
 }
 

@@ -1,6 +1,8 @@
 //! The log of operations.
 
-use lukasa_core::{CallerKind, FactId, Operation, OperationId, Origin, Timestamp, Verb, Voice};
+use lukasa_core::{
+    CallerKind, FactId, Operation, OperationId, Origin, Timestamp, UserId, Verb, Voice,
+};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -12,7 +14,7 @@ use crate::scope::{Batch, Param, Scope};
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
-         o.facts, o.undoes, o.policy, o.sources"
+         o.facts, o.undoes, o.policy, o.sources, o.member_id"
     };
 }
 
@@ -32,6 +34,7 @@ pub(crate) fn operation(row: &Row) -> Result<Operation> {
         undone_by: None,
         policy: c.take()?,
         sources: c.maybe_json()?,
+        member: c.take::<Option<Uuid>>()?.map(UserId::from_uuid),
     })
 }
 
@@ -76,8 +79,8 @@ pub async fn last_at(scope: &Scope) -> Result<Option<Timestamp>> {
 pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
     const SQL: &str = "insert into operation (user_id, tenant_id, operation_id, recorded_at, \
                        verb, caller, credential, origin, extracted, facts, undoes, policy, \
-                       sources) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+                       sources, member_id) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     let facts: Vec<Uuid> = operation.facts.iter().map(|fact| fact.uuid()).collect();
     batch.push(
         SQL,
@@ -95,8 +98,23 @@ pub fn insert(batch: &mut Batch, scope: &Scope, operation: &Operation) {
             Box::new(operation.undoes.map(OperationId::uuid)),
             Box::new(operation.policy.clone()),
             Box::new(operation.sources.as_ref().and_then(|s| serde_json::to_value(s).ok())),
+            Box::new(operation.member.map(UserId::uuid)),
         ],
     );
+}
+
+/// The newest operations, up to `limit`; in a space only those of this member.
+pub async fn latest(scope: &Scope, member: Option<UserId>, limit: i64) -> Result<Vec<Operation>> {
+    const SQL: &str = concat!(
+        "select ",
+        operation_columns!(),
+        " from operation o where o.user_id = $1 \
+           and ($2::uuid is null or o.member_id = $2) \
+          order by o.recorded_at desc limit $3"
+    );
+    let member = member.map(UserId::uuid);
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &member, &limit];
+    with_undo_state(scope, all(&scope.query(SQL, &params).await?, operation)?).await
 }
 
 /// The operations with one of these ids or one of these times.

@@ -32,6 +32,12 @@ pub struct RecallState {
 }
 
 impl RecallState {
+    /// Whether the facts are as they were at this earlier state. A new turn does not change them.
+    pub fn has_facts_of(self, earlier: Self) -> bool {
+        let facts = |state: Self| (state.epoch, state.facts, state.removed);
+        facts(self) == facts(earlier)
+    }
+
     /// Whether something was removed since this earlier state.
     pub fn has_lost_since(self, earlier: Self) -> bool {
         (self.epoch, self.removed) != (earlier.epoch, earlier.removed)
@@ -203,6 +209,29 @@ pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<V
     all(&rows, |row| stored(row, &projects))
 }
 
+pub(crate) const FIRST_PASSAGES: &str = concat!(passages!(), " limit $3");
+
+/// Up to `limit` of the user's passages, in no particular order.
+pub async fn first(scope: &Scope, limit: i64) -> Result<Vec<StoredPassage>> {
+    let (user, none) = (scope.user().uuid(), 0_i64);
+    let params: [Param<'_>; 3] = [&user, &none, &limit];
+    let (rows, projects) =
+        try_join!(scope.query(FIRST_PASSAGES, &params), session_projects(scope))?;
+    all(&rows, |row| stored(row, &projects))
+}
+
+/// Makes the next statements of this transaction read rows in the order of the covering indexes, or
+/// as the planner prefers again. For a user with most of a table's rows it prefers to read the whole
+/// table and to sort it, which takes several times as long.
+pub async fn read_in_index_order(scope: &Scope, is_on: bool) -> Result<()> {
+    let sql = match is_on {
+        true => "set local enable_sort = off",
+        false => "set local enable_sort to default",
+    };
+    scope.query(sql, &[]).await?;
+    Ok(())
+}
+
 /// The user's passages in blocks, as they arrive.
 pub struct PassageBlocks {
     rows: RowBlocks,
@@ -251,7 +280,8 @@ pub struct VectorBlocks(RowBlocks);
 impl VectorBlocks {
     pub async fn open(scope: &Scope, model: &EmbeddingModel) -> Result<Self> {
         let (user, none) = (scope.user().uuid(), 0_i64);
-        let rows = scope.stream(vectors_sql(model), &[&user, &model.name, &none]).await?;
+        let sql = if is_short(model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
+        let rows = scope.stream(sql, &[&user, &model.name, &none]).await?;
         Ok(Self(Box::pin(rows)))
     }
 
@@ -298,8 +328,20 @@ fn vector(row: &Row) -> Result<Vector> {
     Ok(Vector { source, part, values: values.into() })
 }
 
-pub(crate) const VECTORS_SINCE: &str = "select source_id, part, vector from embedding where user_id = $1 \
-                             and model = $2 and revision > $3 and dimension <= 1024";
+/// The vectors since a revision. A condition on the dimension selects the index.
+macro_rules! vectors {
+    () => {
+        "select source_id, part, vector from embedding where user_id = $1 and model = $2 \
+           and revision > $3"
+    };
+}
+
+pub(crate) const VECTORS_SINCE: &str = concat!(vectors!(), " and dimension <= 1024");
+
+/// Vectors in the order of their revisions.
+pub(crate) const VECTORS_IN_ORDER: &str =
+    concat!(vectors!(), " and dimension <= 1024 order by revision");
+const LONG_VECTORS_IN_ORDER: &str = concat!(vectors!(), " and dimension > 1024 order by revision");
 
 /// The vectors of a model since a revision. With a floor, those of turns up to that revision are
 /// left out.
@@ -309,6 +351,7 @@ pub async fn vectors_since(
     revision: i64,
     floor: Option<i64>,
 ) -> Result<Vec<Vector>> {
+    const LONG: &str = concat!(vectors!(), " and dimension > 1024");
     const ABOVE: &str = "select e.source_id, e.part, e.vector from embedding e \
                          join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
                            and p.part = e.part \
@@ -319,14 +362,28 @@ pub async fn vectors_since(
         let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
         return all(&scope.query(ABOVE, &params).await?, vector);
     }
-    all(&scope.query(vectors_sql(model), &[&user, &model.name, &revision]).await?, vector)
+    let sql = if is_short(model) { VECTORS_SINCE } else { LONG };
+    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
 }
 
-/// The condition on the dimension selects the index.
-fn vectors_sql(model: &EmbeddingModel) -> &'static str {
-    const LONG: &str = "select source_id, part, vector from embedding where user_id = $1 \
-                        and model = $2 and revision > $3 and dimension > 1024";
-    if model.dimension <= 1024 { VECTORS_SINCE } else { LONG }
+pub(crate) const FIRST_VECTORS: &str = concat!(vectors!(), " and dimension <= 1024 limit $4");
+
+/// Up to `limit` of the user's vectors of a model, in no particular order.
+pub async fn first_vectors(
+    scope: &Scope,
+    model: &EmbeddingModel,
+    limit: i64,
+) -> Result<Vec<Vector>> {
+    const LONG: &str = concat!(vectors!(), " and dimension > 1024 limit $4");
+    let (user, none) = (scope.user().uuid(), 0_i64);
+    let params: [Param<'_>; 4] = [&user, &model.name, &none, &limit];
+    let sql = if is_short(model) { FIRST_VECTORS } else { LONG };
+    all(&scope.query(sql, &params).await?, vector)
+}
+
+/// Whether its vectors fit into an index row.
+fn is_short(model: &EmbeddingModel) -> bool {
+    model.dimension <= 1024
 }
 
 /// A passage that a model has not embedded yet, and the source of its text.

@@ -1,9 +1,12 @@
 //! Policies set by tenants and users, in versions that are never changed.
 
-use lukasa_core::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
 use lukasa_core::policy::Patch;
+use lukasa_core::{Category, Timestamp};
 use tokio_postgres::Row;
 
+use crate::calibration::floors_of;
 use crate::error::Result;
 use crate::row::{Columns, one};
 use crate::scope::{Directory, Param, Scope};
@@ -13,11 +16,15 @@ use crate::scope::{Directory, Param, Scope};
 pub struct PolicyRow {
     pub version: i32,
     pub patch: Patch,
+    /// Domains that the user admits inferred memories of; none in a tenant's.
+    pub admits_inferred: BTreeSet<String>,
+    /// The calibrated minimum confidences; none in a tenant's.
+    pub calibrated: BTreeMap<Category, f32>,
 }
 
 fn policy_row(row: &Row) -> Result<PolicyRow> {
     let mut c = Columns::of(row, "policy");
-    Ok(PolicyRow { version: c.take()?, patch: c.json()? })
+    Ok(PolicyRow { version: c.take()?, patch: c.json()?, ..PolicyRow::default() })
 }
 
 /// The latest policy patch of the scope's tenant.
@@ -28,12 +35,25 @@ pub async fn of_tenant(scope: &Scope) -> Result<PolicyRow> {
     Ok(one(&rows, policy_row)?.unwrap_or_default())
 }
 
-/// The latest policy patch of the scope's user.
+/// The latest policy patch of the scope's user, the domains they admit inferred memories of, and the
+/// calibrated minimum confidences.
 pub async fn of_user(scope: &Scope) -> Result<PolicyRow> {
-    const SQL: &str = "select version, body from user_policy where user_id = $1 \
-                        order by version desc limit 1";
+    const SQL: &str = "select coalesce(p.version, 0), coalesce(p.body, '{}'::jsonb), \
+                         array(select domain from user_domain where user_id = $1 and admits_inferred), \
+                         coalesce((select jsonb_object_agg(category, floor) from calibration \
+                           where user_id = $1), '{}'::jsonb) \
+                         from (values (1)) one left join lateral (select version, body \
+                           from user_policy where user_id = $1 order by version desc limit 1) p on true";
     let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
-    Ok(one(&rows, policy_row)?.unwrap_or_default())
+    let found = one(&rows, |row| {
+        let mut c = Columns::of(row, "policy");
+        let (version, patch) = (c.take()?, c.json()?);
+        let admits_inferred: Vec<String> = c.take()?;
+        let calibrated = floors_of(&c.take()?);
+        let admits_inferred = admits_inferred.into_iter().collect();
+        Ok(PolicyRow { version, patch, admits_inferred, calibrated })
+    })?;
+    Ok(found.unwrap_or_default())
 }
 
 /// What a write needs to know of its tenant: the policy versions it is made under, and whether

@@ -1,15 +1,21 @@
 //! Active facts with the facets that recall filters and ranks by; their content is loaded
 //! afterwards, for the few that are found.
 
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use lukasa_core::id::VersionId;
 use lukasa_core::recall::Facets;
-use lukasa_core::{AsOf, Category, FactId, Force, Kind, MemoryType, Tier, Timestamp, Version};
+use lukasa_core::{
+    AsOf, Category, FactId, Force, Kind, MemoryType, Tier, Timestamp, TurnId, Version,
+};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
-use crate::passage::{PASSAGES_IN_ORDER, PASSAGES_SINCE, SESSION_PROJECTS, VECTORS_SINCE};
+use crate::passage::{
+    FIRST_PASSAGES, FIRST_VECTORS, PASSAGES_IN_ORDER, PASSAGES_SINCE, SESSION_PROJECTS,
+    VECTORS_IN_ORDER, VECTORS_SINCE,
+};
 use crate::row::{Columns, all};
 use crate::scope::{Param, Scope};
 
@@ -72,7 +78,9 @@ pub async fn now(scope: &Scope) -> Result<Vec<RecallableVersion>> {
         facet_columns!(),
         " from fact_version where user_id = $1 and known_until is null and state = 'active'"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, recallable)
+    // One row at a time: rows take more memory than what is read from them.
+    let rows = scope.stream(SQL, &[&scope.user().uuid()]).await?;
+    rows.map(|row| recallable(&row?)).try_collect().await
 }
 
 /// Every active version at a point on both time axes.
@@ -90,10 +98,13 @@ pub async fn at(scope: &Scope, point: AsOf) -> Result<Vec<RecallableVersion>> {
 
 /// The statements that read a user's passages, embeddings and links, by name. They are answered
 /// from indexes alone; a test checks their plans.
-pub const INDEX_ONLY_STATEMENTS: [(&str, &str); 5] = [
+pub const INDEX_ONLY_STATEMENTS: [(&str, &str); 8] = [
     ("passages", PASSAGES_SINCE),
+    ("first passages", FIRST_PASSAGES),
+    ("first vectors", FIRST_VECTORS),
     ("passages in order", PASSAGES_IN_ORDER),
     ("vectors", VECTORS_SINCE),
+    ("vectors in order", VECTORS_IN_ORDER),
     ("projects of sessions", SESSION_PROJECTS),
     ("links", LINKS),
 ];
@@ -114,6 +125,55 @@ pub async fn links(scope: &Scope, known: Option<Timestamp>) -> Result<Vec<(FactI
         let mut c = Columns::of(row, "link");
         Ok((FactId::from_uuid(c.take()?), FactId::from_uuid(c.take()?)))
     })
+}
+
+/// The turns whose words were taken back, as known at `known` or now: a memory that was learned from
+/// the turn has changed since, or was corrected, forgotten, deleted, rejected or undone. With each
+/// turn the time since when it is so in the world; for what was never true, or is not to be used any
+/// more, that is the earliest time.
+///
+/// A memory still supports its turn if a version of it that waits or is valid last cites the turn or
+/// has the same content as the one that did. What consolidation merged or let go of was not taken back.
+pub async fn outdated_turns(
+    scope: &Scope,
+    known: Option<Timestamp>,
+) -> Result<Vec<(TurnId, Timestamp)>> {
+    const SQL: &str = "with cited as ( \
+          select distinct f.fact_id, t.turn, f.content from fact_version f, unnest(f.turns) t (turn) \
+           where f.user_id = $1 and f.known_from <= coalesce($2::timestamptz, 'infinity') \
+             and f.state in ('active', 'proposed', 'candidate') \
+             and (f.known_until <= coalesce($2::timestamptz, 'infinity') \
+               or f.valid_until is not null) \
+        ), living as ( \
+          select f.fact_id, f.content, f.turns, f.valid_until, max(f.valid_from) \
+                   filter (where f.state = 'active') over (partition by f.fact_id) as last_from \
+            from fact_version f \
+           where f.user_id = $1 and f.known_from <= coalesce($2::timestamptz, 'infinity') \
+             and (f.known_until is null or f.known_until > $2::timestamptz) \
+             and f.state in ('active', 'proposed', 'candidate') \
+             and f.fact_id in (select fact_id from cited) \
+        ), supported as ( \
+          select c.fact_id, c.turn, max(case when l.fact_id is null then 'epoch' \
+                   when l.valid_until <= l.last_from then l.valid_until \
+                   else 'infinity' end) as until \
+            from cited c left join living l on l.fact_id = c.fact_id \
+             and (c.turn = any(l.turns) or l.content = c.content) \
+           group by c.fact_id, c.turn \
+        ) \
+        select s.turn, min(s.until) from supported s \
+         where s.until < 'infinity' and s.fact_id not in ( \
+           select f.fact_id from fact_version f join operation o \
+               on o.user_id = f.user_id and o.operation_id = f.opened_by \
+            where f.user_id = $1 and f.state = 'forgotten' and o.verb = 'consolidate' \
+              and (f.known_until is null or f.known_until > $2::timestamptz)) \
+         group by s.turn";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &known]).await?;
+    let read = all(&rows, |row| {
+        let mut c = Columns::of(row, "fact_version");
+        Ok((c.take::<&str>()?.parse::<TurnId>().ok(), c.take()?))
+    })?;
+    // The observations of a pattern are cited like turns.
+    Ok(read.into_iter().filter_map(|(turn, since)| Some((turn?, since))).collect())
 }
 
 /// The versions with these ids, in no particular order.

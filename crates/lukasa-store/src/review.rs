@@ -1,23 +1,68 @@
 //! Queries for the review by the user: proposals, facts that may be outdated, and recently
 //! extracted facts.
 
-use lukasa_core::{Timestamp, Version};
+use lukasa_core::{FactId, Timestamp, Version};
+use uuid::Uuid;
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
-use crate::row::all;
+use crate::row::{Columns, all, one};
 use crate::scope::{Param, Scope};
 
-/// Proposals and candidates, newest first.
-pub async fn waiting(scope: &Scope, limit: i64) -> Result<Vec<Version>> {
+/// The proposals and candidates of the user, except those of the facts in `$2`.
+macro_rules! from_waiting {
+    () => {
+        " from fact_version where user_id = $1 and known_until is null \
+           and state in ('proposed', 'candidate') and fact_id <> all($2)"
+    };
+}
+
+/// Proposals and candidates of other facts than `except`, newest first.
+pub async fn waiting(scope: &Scope, except: &[FactId], limit: i64) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
-        " from fact_version where user_id = $1 and known_until is null \
-           and state in ('proposed', 'candidate') order by state desc, known_from desc, \
-           version_id limit $2"
+        from_waiting!(),
+        " order by state desc, known_from desc, version_id limit $3"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid(), &limit]).await?, version)
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &uuids(except), &limit];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
+/// How many proposals and how many candidates [`waiting`] has without a limit.
+pub async fn count_waiting(scope: &Scope, except: &[FactId]) -> Result<(i64, i64)> {
+    const SQL: &str = concat!(
+        "select count(*) filter (where state = 'proposed'), \
+                count(*) filter (where state = 'candidate')",
+        from_waiting!()
+    );
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &uuids(except)]).await?;
+    let counts = one(&rows, |row| {
+        let mut columns = Columns::of(row, "fact_version");
+        Ok((columns.take()?, columns.take()?))
+    })?;
+    Ok(counts.unwrap_or_default())
+}
+
+fn uuids(facts: &[FactId]) -> Vec<Uuid> {
+    facts.iter().map(|fact| fact.uuid()).collect()
+}
+
+/// Stated active facts at `$3` that were last confirmed before `$2`, or that use has contradicted since.
+macro_rules! from_doubtful {
+    ($($columns:tt)+) => {
+        concat!(
+            " from (select ",
+            $($columns)+,
+            ", exists (select 1 from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
+                 and u.type in ('contradicted', 'overridden') \
+                 and u.at >= coalesce(v.last_confirmed_at, v.known_from)) as refuted \
+               from fact_version v where user_id = $1 and known_until is null \
+                 and state = 'active' and (not extracted or consented_at is not null) \
+                 and valid_from <= $3 and (valid_until is null or valid_until > $3)) t \
+             where refuted or coalesce(last_confirmed_at, known_from) < $2"
+        )
+    };
 }
 
 /// Stated active facts that were last confirmed before `before`, or that use has contradicted
@@ -30,22 +75,31 @@ pub async fn doubtful(
     limit: i64,
 ) -> Result<Vec<(Version, bool)>> {
     const SQL: &str = concat!(
-        "select * from (select ",
-        version_columns!(),
-        ", exists (select 1 from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
-             and u.type in ('contradicted', 'overridden') \
-             and u.at >= coalesce(v.last_confirmed_at, v.known_from)) as refuted \
-           from fact_version v where user_id = $1 and known_until is null and state = 'active' \
-             and (not extracted or consented_at is not null) and valid_from <= $3 \
-             and (valid_until is null or valid_until > $3)) t \
-         where refuted or coalesce(last_confirmed_at, known_from) < $2 \
-         order by refuted desc, coalesce(last_confirmed_at, known_from), version_id limit $4"
+        "select *",
+        from_doubtful!(version_columns!()),
+        " order by refuted desc, coalesce(last_confirmed_at, known_from), version_id limit $4"
     );
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &before, &now, &limit];
     all(&scope.query(SQL, &params).await?, |row| {
-        let refuted = crate::row::Columns::of(row, "fact_version").named("refuted")?;
+        let refuted = Columns::of(row, "fact_version").named("refuted")?;
         Ok((version(row)?, refuted))
     })
+}
+
+/// How many facts [`doubtful`] has without a limit.
+pub async fn count_doubtful(scope: &Scope, before: Timestamp, now: Timestamp) -> Result<i64> {
+    const SQL: &str =
+        concat!("select count(*)", from_doubtful!("last_confirmed_at, known_from, fact_id"));
+    count(scope, SQL, before, now).await
+}
+
+/// Active facts at `$3` that were extracted since `$2`, and that the user has not confirmed.
+macro_rules! from_learned {
+    () => {
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and extracted and consented_at is null and known_from >= $2 and valid_from <= $3 \
+           and (valid_until is null or valid_until > $3)"
+    };
 }
 
 /// Active facts extracted since `since` that the user has not confirmed; newest first.
@@ -58,11 +112,22 @@ pub async fn learned_since(
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
-        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
-           and extracted and consented_at is null and known_from >= $2 and valid_from <= $3 \
-           and (valid_until is null or valid_until > $3) \
-         order by known_from desc, version_id limit $4"
+        from_learned!(),
+        " order by known_from desc, version_id limit $4"
     );
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &since, &now, &limit];
     all(&scope.query(SQL, &params).await?, version)
+}
+
+/// How many facts [`learned_since`] has without a limit.
+pub async fn count_learned(scope: &Scope, since: Timestamp, now: Timestamp) -> Result<i64> {
+    const SQL: &str = concat!("select count(*)", from_learned!());
+    count(scope, SQL, since, now).await
+}
+
+async fn count(scope: &Scope, sql: &'static str, at: Timestamp, now: Timestamp) -> Result<i64> {
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &at, &now];
+    let rows = scope.query(sql, &params).await?;
+    let count = one(&rows, |row| Columns::of(row, "fact_version").take())?;
+    Ok(count.unwrap_or_default())
 }

@@ -19,9 +19,13 @@ impl RollbackGuard {
         Self(Some(connection))
     }
 
+    /// The connection.
+    pub fn get(&self) -> Result<&Object> {
+        self.0.as_ref().ok_or(Error::Closed)
+    }
+
     pub async fn batch_execute(&self, sql: &str) -> Result<()> {
-        let connection = self.0.as_ref().ok_or(Error::Closed)?;
-        Ok(connection.batch_execute(sql).await?)
+        Ok(self.get()?.batch_execute(sql).await?)
     }
 
     /// The connection, which is not rolled back any more.

@@ -3,7 +3,7 @@
 
 use lukasa_core::Project;
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::{FromSql, Json};
 
 use crate::error::{Error, Result};
 
@@ -35,33 +35,14 @@ impl<'r> Columns<'r> {
         parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?}")))
     }
 
-    /// A column by its name that holds one of a fixed set of words.
-    pub(crate) fn named_word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T> {
-        let text: &str = self.named(name)?;
-        parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?} in {name}")))
-    }
-
-    /// A JSON document by its column's name.
-    pub(crate) fn named_json<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T> {
-        serde_json::from_value(self.named(name)?).map_err(|e| self.corrupt(e.to_string()))
-    }
-
-    /// The name of a project, or null, by its column's name.
-    pub(crate) fn named_project(&self, name: &str) -> Result<Option<Project>> {
-        let Some(project) = self.named::<Option<&str>>(name)? else { return Ok(None) };
-        let project = Project::parse(project);
-        project.map(Some).ok_or_else(|| self.corrupt("invalid name of a project".to_owned()))
-    }
-
+    /// A JSON document.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T> {
-        let value: serde_json::Value = self.take()?;
-        serde_json::from_value(value).map_err(|e| self.corrupt(e.to_string()))
+        Ok(self.take::<Json<T>>()?.0)
     }
 
     /// An optional JSON document.
     pub(crate) fn maybe_json<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>> {
-        let value: Option<serde_json::Value> = self.take()?;
-        value.map(serde_json::from_value).transpose().map_err(|e| self.corrupt(e.to_string()))
+        Ok(self.take::<Option<Json<T>>>()?.map(|document| document.0))
     }
 
     /// The name of a project, or null.

@@ -6,6 +6,7 @@
 //! whether by an early return, an error or a cancelled request. So no connection is ever reused
 //! with another user's settings.
 
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +19,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, RowStream};
 
-use crate::cells::{CellStep, Cells};
+use crate::cells::{Cell, CellStep, Cells};
 use crate::crash;
 use crate::error::{Error, Result};
 use crate::pool::Purpose;
@@ -130,8 +131,10 @@ impl RouteToUser {
 struct Transaction {
     /// Present until the connection is returned.
     connection: Option<Object>,
+    /// The cell of the connection; `None` if it is main, which is always waited for.
+    cell: Option<Cell>,
     /// The connection that is used instead, after the first one's cell did not hold the user.
-    elsewhere: OnceCell<Object>,
+    elsewhere: OnceCell<(Cell, Object)>,
     route: Option<RouteToUser>,
     /// Whether the first connection's cell has refused the user. Its transaction stays aborted
     /// until the end, so that no statement can run there without settings.
@@ -143,7 +146,8 @@ struct Transaction {
     /// After a failed statement the transaction cannot be committed: PostgreSQL would answer its
     /// `commit` with a rollback and no error, which must never be taken for success.
     failed: AtomicBool,
-    /// The server no longer accepts writes; the connection is closed instead of reused.
+    /// The server no longer accepts writes or does not answer; the connection is closed instead of
+    /// reused.
     unusable: AtomicBool,
     over: bool,
     /// The span of the transaction, which ends with it.
@@ -153,9 +157,10 @@ struct Transaction {
 }
 
 impl Transaction {
-    fn new(connection: Object, opening: String) -> Self {
+    fn new(connection: Object, cell: &Cell, opening: String) -> Self {
         Self {
             connection: Some(connection),
+            cell: (!cell.is_main()).then(|| cell.clone()),
             elsewhere: OnceCell::new(),
             route: None,
             refused: AtomicBool::new(false),
@@ -182,21 +187,34 @@ impl Transaction {
 
     /// The connection in use.
     fn connection(&self) -> Result<&Object> {
-        self.elsewhere.get().or(self.connection.as_ref()).ok_or(Error::Closed)
+        let elsewhere = self.elsewhere.get().map(|(_, connection)| connection);
+        elsewhere.or(self.connection.as_ref()).ok_or(Error::Closed)
+    }
+
+    /// Waits for statements on the connection in use. If its cell stops answering they are given up,
+    /// and the connection is closed: it still waits for their answers.
+    async fn watch<T>(&self, statements: Pin<&mut impl Future<Output = Result<T>>>) -> Result<T> {
+        let elsewhere = self.elsewhere.get().map(|(cell, _)| cell);
+        let Some(cell) = elsewhere.or(self.cell.as_ref()) else { return statements.await };
+        let answered = cell.while_answering(statements).await;
+        answered.inspect_err(|_| self.unusable.store(true, Ordering::Relaxed))?
     }
 
     async fn attempt(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         match self.attempt_here(sql, params).await {
             Err(error) if self.is_refusal(&error) => {
-                let connection = self.open_elsewhere().await?;
-                let statement = connection.prepare_cached(sql).await?;
-                Ok(self.check_writable(connection.query(&statement, params).await)?)
+                self.open_elsewhere().await?;
+                self.attempt_here(sql, params).await
             }
             other => other,
         }
     }
 
     async fn attempt_here(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        self.watch(pin!(self.send_query(sql, params))).await
+    }
+
+    async fn send_query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         let connection = self.connection()?;
         let statement = connection.prepare_cached(sql).await?;
         if self.begun.swap(true, Ordering::Relaxed) {
@@ -228,32 +246,35 @@ impl Transaction {
     }
 
     /// Opens the transaction in the cell that holds the user.
-    async fn open_elsewhere(&self) -> Result<&Object> {
+    async fn open_elsewhere(&self) -> Result<()> {
         let route = self.route.as_ref().ok_or(Error::Elsewhere)?;
-        let connection = self.elsewhere.get_or_try_init(|| {
+        let opened = self.elsewhere.get_or_try_init(|| {
             let whose = (route.tenant, route.user);
             route.cells.open_elsewhere(whose, route.purpose, &route.step, |via| route.opening(via))
         });
-        connection.await
+        opened.await?;
+        Ok(())
     }
 
     /// The rows of a query as they arrive, for results that are too large to be held at once.
     async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<RowStream> {
         if !self.begun.swap(true, Ordering::Relaxed) {
-            match self.send_opening(self.connection()?).await {
-                Err(error) if self.is_refusal(&error) => {
-                    self.open_elsewhere().await?;
-                }
+            match self.watch(pin!(self.send_opening(self.connection()?))).await {
+                Err(error) if self.is_refusal(&error) => self.open_elsewhere().await?,
                 other => other?,
             }
         }
         let connection = self.connection()?;
-        let statement = connection.prepare_cached(sql).await?;
-        let rows = connection.query_raw(&statement, params.iter().copied()).await;
+        let rows = async {
+            let statement = connection.prepare_cached(sql).await?;
+            let rows = connection.query_raw(&statement, params.iter().copied()).await;
+            self.check_writable(rows).map_err(Error::from)
+        };
+        let rows = self.watch(pin!(rows)).await;
         if rows.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
-        Ok(self.check_writable(rows)?)
+        rows
     }
 
     /// Passes the result on, and marks the connection unusable if the server became read-only.
@@ -274,7 +295,7 @@ impl Transaction {
     async fn run(&self, batch: &Batch) -> Result<()> {
         crash::point();
         let statements: Vec<&Statement> = batch.statements.iter().collect();
-        let done = self.attempt_all(&statements).await;
+        let done = self.watch(pin!(self.attempt_all(&statements))).await;
         crash::point();
         match done {
             Ok(()) => self.deferred().extend(batch.last.iter().cloned()),
@@ -316,11 +337,12 @@ impl Transaction {
             let deferred = std::mem::take(&mut *self.deferred());
             if !deferred.is_empty() {
                 let statements: Vec<&Statement> = deferred.iter().map(|one| &**one).collect();
-                self.attempt_all(&statements).await?;
+                self.watch(pin!(self.attempt_all(&statements))).await?;
             }
             let connection = self.connection()?;
             crash::point();
-            connection.batch_execute("commit").await?;
+            let commit = async { connection.batch_execute("commit").await.map_err(Error::from) };
+            self.watch(pin!(commit)).await?;
             crash::point();
         }
         self.over = true;
@@ -332,7 +354,7 @@ impl Drop for Transaction {
     fn drop(&mut self) {
         let Some(first) = self.connection.take() else { return };
         match self.elsewhere.take() {
-            Some(used) => {
+            Some((_, used)) => {
                 self.give_back(used, !self.over);
                 // Its cell refused the user, and nothing else was run.
                 roll_back(first);
@@ -368,7 +390,8 @@ impl Scope {
         permit: Option<OwnedSemaphorePermit>,
     ) -> Self {
         let (tenant, user) = (route.tenant, route.user);
-        let mut transaction = Transaction::new(connection, route.opening(route.step.via));
+        let opening = route.opening(route.step.via);
+        let mut transaction = Transaction::new(connection, &route.step.cell, opening);
         transaction.route = Some(route);
         transaction._permit = permit;
         Self { transaction: Box::new(transaction), tenant, user }
@@ -429,27 +452,27 @@ pub struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn of(connection: Object, tenant: TenantId) -> Self {
+    pub(crate) fn of(connection: Object, cell: &Cell, tenant: TenantId) -> Self {
         let opening = format!("begin; {}; set local app.directory = 'on'", settings(tenant, None));
-        Self { transaction: Box::new(Transaction::new(connection, opening)), tenant }
+        Self { transaction: Box::new(Transaction::new(connection, cell, opening)), tenant }
     }
 
     /// Sees one credential and nothing else. The id comes from the request, so only the characters
     /// of an id may get into the setting.
-    pub(crate) fn for_credential(connection: Object, key_id: &str) -> Result<Self> {
+    pub(crate) fn for_credential(connection: Object, main: &Cell, key_id: &str) -> Result<Self> {
         if key_id.is_empty() || !key_id.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return Err(Error::Configuration("not a key id".into()));
         }
         let opening = format!("begin; set local app.key_id = '{key_id}'");
         let tenant = TenantId::SHARED;
-        Ok(Self { transaction: Box::new(Transaction::new(connection, opening)), tenant })
+        Ok(Self { transaction: Box::new(Transaction::new(connection, main, opening)), tenant })
     }
 
     /// Sees the credentials of all tenants that expired long enough ago to be removed.
-    pub(crate) fn sweeping(connection: Object) -> Self {
+    pub(crate) fn sweeping(connection: Object, main: &Cell) -> Self {
         let opening = "begin; set local app.sweep = 'on'".to_owned();
         let tenant = TenantId::SHARED;
-        Self { transaction: Box::new(Transaction::new(connection, opening)), tenant }
+        Self { transaction: Box::new(Transaction::new(connection, main, opening)), tenant }
     }
 
     pub fn tenant(&self) -> TenantId {
@@ -467,7 +490,7 @@ impl Directory {
 
 /// Plain `set local`, because a connection pooler or distributing proxy passes it on, but not
 /// `set_config()`. UUIDs print as hexadecimal digits and hyphens, so they need no escaping.
-fn settings(tenant: TenantId, user: Option<UserId>) -> String {
+pub(crate) fn settings(tenant: TenantId, user: Option<UserId>) -> String {
     let tenant = format!("set local app.tenant = '{}'", tenant.uuid());
     match user {
         Some(user) => format!("{tenant}; set local app.user_id = '{}'", user.uuid()),

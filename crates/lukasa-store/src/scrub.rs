@@ -239,6 +239,7 @@ enum TableSelection {
 
 /// Tables with a column `user_id` that hold no content of facts or turns.
 const WITHOUT_CONTENT: &[&str] = &[
+    "calibration",
     "credential",
     "delivery",
     "erasure",

@@ -88,13 +88,6 @@ pub async fn find(scope: &Scope, id: &str) -> Result<Option<Session>> {
     one(&scope.query(SQL, &[&scope.user().uuid(), &id]).await?, session)
 }
 
-/// Whether the session is incognito: none of its content is kept.
-pub async fn is_incognito(scope: &Scope, id: &str) -> Result<bool> {
-    const SQL: &str = "select incognito from session where user_id = $1 and session_id = $2";
-    let rows = scope.query(SQL, &[&scope.user().uuid(), &id]).await?;
-    Ok(one(&rows, |row| Columns::of(row, "session").take())?.unwrap_or(false))
-}
-
 /// Whether one of these sessions is incognito.
 pub async fn has_incognito(scope: &Scope, ids: &[&str]) -> Result<bool> {
     const SQL: &str = "select true from session where user_id = $1 and session_id = any($2) \
@@ -486,6 +479,29 @@ pub async fn following_turns(scope: &Scope, of: &str, numbers: &[i32]) -> Result
            and number <> all($3) order by number"
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &of, &numbers]).await?, turn)
+}
+
+/// The next turn of the user after each of these turns, in no particular order.
+pub async fn next_user_turns(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and turn_id = any(array( \
+           select (select n.turn_id from turn n where n.user_id = $1 \
+              and n.session_id = t.session_id and n.number > t.number and n.role = 'user' \
+              and n.withdrawn_by is null order by n.number limit 1) \
+             from turn t where t.user_id = $1 and t.turn_id = any($2)))"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// The number of the last turn of the user before this one.
+pub async fn last_user_turn(scope: &Scope, of: &str, before: i32) -> Result<Option<i32>> {
+    const SQL: &str = "select max(number) from turn where user_id = $1 and session_id = $2 \
+                         and number < $3 and role = 'user' and withdrawn_by is null";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &of, &before]).await?;
+    let found: Option<Option<i32>> = one(&rows, |row| Columns::of(row, "turn").take())?;
+    Ok(found.flatten())
 }
 
 /// The turns that the user takes back with the turn of this number: it, their turn before it, and those

@@ -55,6 +55,7 @@ erased_tables![
     "session",
     "observation",
     "noted_pattern",
+    "calibration",
     "idempotency",
     "compared_pair",
     "comparison",
@@ -64,6 +65,8 @@ erased_tables![
     "tombstone",
     "operation",
     "user_domain",
+    "space_grant",
+    "membership",
 ];
 
 /// Tables with a column `user_id` that belong to the tenant: its list of users and its credentials,

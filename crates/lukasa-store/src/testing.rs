@@ -5,12 +5,13 @@ mod consistency;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The driver, for tests of other crates that bypass the store.
 pub use tokio_postgres as postgres;
 use tokio_postgres::{Client, NoTls};
 
-use crate::{ConnectOptions, Store};
+use crate::{ConnectOptions, Migration, Result, Store};
 
 /// A database for one test. When it is dropped, its rows must be consistent.
 pub struct TestDatabase {
@@ -133,6 +134,15 @@ impl Drop for TestDatabase {
             found.join("\n")
         );
     }
+}
+
+/// Applies further migrations after those of this build, each with its file's name and its SQL.
+pub async fn migrate_further(
+    connect: &ConnectOptions,
+    further: &[(&str, &str)],
+    lock_timeout: Duration,
+) -> Result<Vec<Migration>> {
+    crate::migrate::migrate_further(connect, further, lock_timeout).await
 }
 
 /// `DATABASE_URL`, or else the private server that `scripts/postgres` starts.

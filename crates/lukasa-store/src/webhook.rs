@@ -59,6 +59,16 @@ pub async fn find(directory: &Directory, id: WebhookId) -> Result<Option<Webhook
     one(&directory.query(SQL, &[&directory.tenant().uuid(), &id.uuid()]).await?, of_row)
 }
 
+/// A webhook, which no other transaction can change until the end of this one.
+pub async fn find_for_update(directory: &Directory, id: WebhookId) -> Result<Option<Webhook>> {
+    const SQL: &str = concat!(
+        "select ",
+        webhook_columns!(),
+        " from webhook where tenant_id = $1 and webhook_id = $2 for update"
+    );
+    one(&directory.query(SQL, &[&directory.tenant().uuid(), &id.uuid()]).await?, of_row)
+}
+
 pub async fn insert(directory: &Directory, new: &Webhook) -> Result<()> {
     const SQL: &str = "insert into webhook (tenant_id, webhook_id, url, secret, verbs, created_at) \
                        values ($1, $2, $3, $4, $5, $6)";

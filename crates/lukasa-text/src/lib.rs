@@ -5,11 +5,13 @@
 //! clock and calls no model.
 //!
 //! Reading order: [`mod@line`] (visible characters, and text as one harmless line), `word` (the
-//! shared tokenizer), [`terms`] (stems for keyword search), [`tokens`] (the length of a text for a
-//! model), [`when`] (times, as a [`period`]), [`detect`] (domains), [`name`] (things mentioned by
-//! name), [`screen`] (rules for untrusted text), [`slot`] (attributes with one value), [`conflict`]
-//! (claims that exclude each other) and [`statement`] (what the user states outright). The word
-//! lists are files under `lexicon/`, described in its README and read by `lexicon`.
+//! shared tokenizer), [`terms`] (stems for keyword search), [`topic`] (words that are no topic),
+//! [`tokens`] (the length of a text for a model), [`when`] (times, as a [`period`]), [`detect`]
+//! (domains), [`name`] (things mentioned by name), [`request`] (kinds of requests), [`screen`] (rules
+//! for untrusted text), [`slot`]
+//! (attributes with one value), [`conflict`] (claims that exclude each other) and [`statement`] (what
+//! the user states outright). The word lists are files under `lexicon/`, described in its README and
+//! read by `lexicon`.
 
 pub mod conflict;
 pub mod detect;
@@ -17,11 +19,13 @@ mod lexicon;
 pub mod line;
 pub mod name;
 pub mod period;
+pub mod request;
 pub mod rule;
 pub mod screen;
 pub mod slot;
 pub mod statement;
 pub mod terms;
 pub mod tokens;
+pub mod topic;
 pub mod when;
 mod word;

@@ -10,8 +10,19 @@ use unicode_normalization::UnicodeNormalization;
 /// The text as one line that is safe in a prompt.
 pub fn harmless(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
+    // Normalizing does not change ASCII.
+    match text.is_ascii() {
+        true => push_plain(&mut line, text.chars()),
+        false => push_plain(&mut line, text.nfc()),
+    }
+    let line = line.replace("://", "[:]//");
+    neutralize_roles(strip_line_markers(&line))
+}
+
+/// Adds the visible characters of a text, with single spaces between its words.
+fn push_plain(line: &mut String, text: impl Iterator<Item = char>) {
     let mut space = false;
-    for c in text.nfc().filter(|c| !is_unseen(*c)) {
+    for c in text.filter(|c| !is_unseen(*c)) {
         if c.is_whitespace() || c.is_control() {
             space = true;
             continue;
@@ -22,8 +33,6 @@ pub fn harmless(text: &str) -> String {
         space = false;
         line.push(plain(c));
     }
-    let line = line.replace("://", "[:]//");
-    neutralize_roles(strip_line_markers(&line))
 }
 
 /// The beginning of the text as one line that is safe in a prompt: at most `chars` characters, with

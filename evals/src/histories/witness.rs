@@ -20,6 +20,7 @@ use super::step::{FOREVER, No, UNKNOWN};
 /// a row.
 pub const COLUMNS: &str = "user_id, tenant_id, fact_id, number, content, summary, detail, \
     category, type, kind, force, domain, key, value, tags, importance, evidence, reasoning, project, \
+    unmentioned, \
     state, tier, origin, extracted, confidence, session, turns, confirmed_at, last_confirmed_at, \
     consented_at, valid_from, valid_until, known_from, known_until, opened_by, closed_by, \
     reopens, fingerprint";
@@ -217,6 +218,7 @@ impl Reader<'_> {
             evidence: serde_json::from_value(row.try_get(at())?)?,
             reasoning: row.try_get(at())?,
             project: row.try_get::<_, Option<&str>>(at())?.and_then(Project::parse),
+            unmentioned: row.try_get(at())?,
         };
         let state = word(row, at(), State::parse)?;
         let tier = word(row, at(), Tier::parse)?;

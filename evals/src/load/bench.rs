@@ -132,7 +132,7 @@ impl Bench {
         let database =
             self.database.replace(&format!(":{port}/"), &format!(":{}/", recorder.address.port()));
         // One connection, so that everything is prepared on it once and recorded in order.
-        let server = self.serve(&database, "off", 1).await?;
+        let server = self.serve(&database, "off", 2).await?;
         let mut wire = Wire::connect(server.address).await?;
         let millis: String = self
             .admin

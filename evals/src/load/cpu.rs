@@ -104,6 +104,18 @@ pub fn millis_since(before: u64, pids: &[u32], postmaster: u32) -> f64 {
     ticks(pids, postmaster).saturating_sub(before) as f64 * TICK_MICROS / 1e3
 }
 
+/// Processor time of a process so far, in milliseconds.
+pub fn process_ms(pid: u32) -> Option<f64> {
+    process(pid).map(|found| found.ticks as f64 * TICK_MICROS / 1e3)
+}
+
+/// The processes that a process has started.
+pub fn children(of: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| parent(*pid) == Some(of)).collect()
+}
+
 /// The parent of a process.
 pub fn parent(pid: u32) -> Option<u32> {
     process(pid).map(|process| process.parent)

@@ -105,19 +105,24 @@ fn people(stage: &Stage) -> Vec<FillUser> {
     people
 }
 
-async fn users(url: &str, people: &[FillUser], created_at: Timestamp) -> Result<u64> {
+/// Creates the users, and returns how many there are.
+pub(crate) async fn users(url: &str, people: &[FillUser], created_at: Timestamp) -> Result<u64> {
     let mut rows = Rows::default();
     for person in people {
         rows.user(person, created_at)?;
     }
+    copy_rows(url, USERS, rows).await
+}
+
+/// Copies rows that fit into memory into one table, and returns how many there are.
+pub(crate) async fn copy_rows(url: &str, sql: &str, rows: Rows) -> Result<u64> {
     let count = rows.count;
-    let (copy, to_users) = table(url, USERS);
-    let sent = async {
-        to_users.send(rows.end()).await.ok();
-        drop(to_users);
+    let (sender, receiver) = channel(1);
+    let sent = async move {
+        sender.send(rows.end()).await.ok();
         Ok(())
     };
-    tokio::try_join!(copy, sent)?;
+    tokio::try_join!(copy(url, sql, receiver), sent)?;
     Ok(count)
 }
 

@@ -74,7 +74,8 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     Ok(Some((status.parse()?, end + 4, length.1.trim().parse()?)))
 }
 
-/// Writes the next request of a connection, and what its response must contain.
+/// Writes the next request of a connection, and what its response must contain. A connection ends
+/// when there is no further request.
 pub trait Ask: Send + Sync + 'static {
     fn next(&self, rng: &mut StdRng, request: &mut Vec<u8>, expected: &mut Vec<u8>);
 }
@@ -159,7 +160,7 @@ async fn one(
         expected.clear();
         ask.next(&mut rng, &mut request, &mut expected);
         let asked = Instant::now();
-        if asked >= end {
+        if asked >= end || request.is_empty() {
             return sample;
         }
         let answer = match wire.ask(&request).await {

@@ -136,6 +136,7 @@ fn operation(person: &FillUser, verb: Verb, stamp: &Stamp, facts: Vec<FactId>) -
         undone_by: None,
         policy: None,
         sources: None,
+        member: None,
     }
 }
 

@@ -228,7 +228,11 @@ impl Insert<'_> {
             ("operation", "credential") => return fixed("'bare'"),
             (_, "origin") => return fixed("'assistant'"),
             (_, "extracted") => return fixed("false"),
-            (_, "undoes" | "policy" | "sources" | "known_until" | "closed_by" | "reopens") => {
+            (
+                _,
+                "undoes" | "policy" | "sources" | "member_id" | "known_until" | "closed_by"
+                | "reopens",
+            ) => {
                 return fixed("null");
             }
             ("idempotency", "key") => return fixed(KEY),

@@ -205,12 +205,13 @@ fn plan_users(plan: &Plan) -> Vec<String> {
     usual.chain(others).collect()
 }
 
-async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+pub(crate) async fn embed(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>> {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     Ok(embedder.embed(&texts).await?)
 }
 
-fn printed(vector: &[f32]) -> String {
+/// A vector in PostgreSQL's syntax.
+pub(crate) fn printed(vector: &[f32]) -> String {
     let mut text = String::with_capacity(vector.len() * 8);
     text.push('[');
     for (at, value) in vector.iter().enumerate() {

@@ -1,18 +1,20 @@
 //! The cost of recall, compared with a bare hybrid SQL statement on the same data, in the same run.
 //!
 //! A database of its own is filled with users of several sizes (`fill`). Then 16 clients search and
-//! retrieve through the real server, with the users' indexes cached and without, and as many
-//! connections run the statement that a server without an index of its own would run (`bare`):
-//! exact vectors and full text of one user, fused by reciprocal ranks. It also checks that
-//! row-level security loses nothing: the nearest memories of a user with very many are the true
-//! ones.
+//! retrieve through the real server, inside of a session and outside, and as many connections run
+//! the statement that a server without an index of its own would run (`bare`): exact vectors and
+//! full text of one user, fused by reciprocal ranks. Cold rows are the first requests of their
+//! users to a server that has just started, and load their indexes; before warm rows every user has
+//! asked once. It also checks that row-level security loses nothing: the nearest memories of a user
+//! with very many are the true ones.
 
 mod bare;
-mod fill;
+pub(crate) mod fill;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use rand::rngs::StdRng;
@@ -56,6 +58,8 @@ pub struct Args {
 struct Cell {
     size: String,
     what: &'static str,
+    /// Whether the users' indexes were in memory before: `cold`, `warm`, or `none` if none is kept.
+    index: &'static str,
     per_second: f64,
     p50: f64,
     p95: f64,
@@ -95,25 +99,35 @@ pub async fn run(args: Args) -> Result<()> {
         seed: args.seed,
     };
     let mut cells = Vec::new();
-    let cached_server = Server::start(&serve).await?;
-    let exact = exactness(&cached_server, &url, &plan, &queries).await?;
     for size in plan.sizes() {
         let bare = bare::run(&url, &size, &queries, pressing).await?;
-        let of = bare.percentile(0.95);
-        cells.push(cell(&size, "bare hybrid statement", &bare, None));
-        for (what, path) in [("search", "/api/memory/search"), ("retrieve", "/api/memory/retrieve")]
+        let of = Some(bare.percentile(0.95));
+        cells.push(cell(&size, "bare hybrid statement", "", &bare, None));
+        let server = Server::start(&serve).await?;
+        let cold = Press { warm_up: Duration::ZERO, ..pressing };
+        let sample = ask(&server, &size, &queries, SEARCH, cold)?;
+        cells.push(cell(&size, "search", "cold", &sample, of));
+        drop(server);
+        let server = Server::start(&serve).await?;
+        let sample = ask(&server, &size, &queries, RETRIEVE, cold)?;
+        cells.push(cell(&size, "retrieve", "cold", &sample, of));
+        touch(&server, &size, args.clients).await?;
+        for (what, path) in
+            [("search", SEARCH), ("retrieve", RETRIEVE), ("retrieve in a session", IN_SESSION)]
         {
-            let sample = ask(&cached_server, &size, &queries, path, pressing)?;
-            cells.push(cell(&size, what, &sample, Some(of)));
+            let sample = ask(&server, &size, &queries, path, pressing)?;
+            cells.push(cell(&size, what, "warm", &sample, of));
         }
     }
-    drop(cached_server);
+    let server = Server::start(&serve).await?;
+    let exact = exactness(&server, &url, &plan, &queries).await?;
+    drop(server);
     let cold = Server::start_with(&serve, &[("LUKASA_INDEX_MEMORY", "0")]).await?;
     for size in plan.sizes() {
         let base = cells.iter().find(|c| c.size == size.label && c.ratio.is_none());
         let of = base.map_or(0.0, |cell| cell.p95);
-        let sample = ask(&cold, &size, &queries, "/api/memory/search", pressing)?;
-        cells.push(cell(&size, "search, nothing kept", &sample, Some(of)));
+        let sample = ask(&cold, &size, &queries, SEARCH, pressing)?;
+        cells.push(cell(&size, "search", "none", &sample, Some(of)));
     }
     let embed = embed_time(&cold, &plan, &queries).await?;
     drop(cold);
@@ -126,11 +140,18 @@ pub async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-fn cell(size: &Size, what: &'static str, sample: &Sample, of: Option<f64>) -> Cell {
+fn cell(
+    size: &Size,
+    what: &'static str,
+    index: &'static str,
+    sample: &Sample,
+    of: Option<f64>,
+) -> Cell {
     let p95 = sample.percentile(0.95);
     Cell {
         size: size.label.clone(),
         what,
+        index,
         per_second: sample.per_second(),
         p50: sample.percentile(0.5),
         p95,
@@ -139,28 +160,51 @@ fn cell(size: &Size, what: &'static str, sample: &Sample, of: Option<f64>) -> Ce
     }
 }
 
+/// The path of a request, and further fields of its body.
+#[derive(Clone, Copy)]
+struct Question {
+    path: &'static str,
+    more: &'static str,
+}
+
+const SEARCH: Question = Question { path: "/api/memory/search", more: "" };
+const RETRIEVE: Question = Question { path: "/api/memory/retrieve", more: "" };
+/// In the one session of each user, whose baseline is frozen by the first request.
+const IN_SESSION: Question =
+    Question { path: "/api/memory/retrieve", more: ",\"session_id\":\"eval\"" };
+
+impl Question {
+    fn request(self, user: &str, query: &str) -> String {
+        let query = json!(query);
+        let body = format!("{{\"query\":{query},\"limit\":20{}}}", self.more);
+        format!(
+            "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Lukasa-User: {user}\r\nContent-Type: \
+             application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.path,
+            body.len()
+        )
+    }
+}
+
 /// Requests with a random query of a random user of one size.
 struct Asking {
     users: Vec<String>,
     queries: Arc<Vec<fill::Query>>,
-    path: &'static str,
+    question: Question,
+    /// How many users have asked, if each is to ask only once.
+    asked: Option<AtomicUsize>,
 }
 
 impl Ask for Asking {
     fn next(&self, rng: &mut StdRng, request: &mut Vec<u8>, expected: &mut Vec<u8>) {
         use std::io::Write as _;
-        let (Some(user), Some(query)) = (self.users.choose(rng), self.queries.choose(rng)) else {
-            return;
+        let user = match &self.asked {
+            Some(asked) => self.users.get(asked.fetch_add(1, Ordering::Relaxed)),
+            None => self.users.choose(rng),
         };
-        let body = json!({"query": query.text, "limit": 20}).to_string();
+        let (Some(user), Some(query)) = (user, self.queries.choose(rng)) else { return };
+        request.extend_from_slice(self.question.request(user, &query.text).as_bytes());
         // Writing into a Vec cannot fail.
-        let _ = write!(
-            request,
-            "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Lukasa-User: {user}\r\nContent-Type: \
-             application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            self.path,
-            body.len()
-        );
         let _ = write!(expected, "\"degraded\":[]");
     }
 }
@@ -169,23 +213,53 @@ fn ask(
     server: &Server,
     size: &Size,
     queries: &Arc<Vec<fill::Query>>,
-    path: &'static str,
+    question: Question,
     pressing: Press,
 ) -> Result<Sample> {
-    let asking = Asking { users: size.users.clone(), queries: Arc::clone(queries), path };
+    let (users, queries) = (size.users.clone(), Arc::clone(queries));
+    let is_cold = pressing.warm_up.is_zero();
+    let asked = is_cold.then(AtomicUsize::default);
+    let asking = Asking { users, queries, question, asked };
+    let began = Instant::now();
     let asking: Arc<dyn Ask> = Arc::new(asking);
     let address = server.address;
-    let sample = std::thread::spawn(move || press(address, &asking, pressing))
+    let mut sample = std::thread::spawn(move || press(address, &asking, pressing))
         .join()
         .map_err(|_| anyhow::anyhow!("a client panicked"))??;
+    if is_cold {
+        // It ends when every user has asked.
+        sample.seconds = began.elapsed().as_secs_f64().min(sample.seconds);
+    }
     let first = sample.first_error.as_deref().unwrap_or("-");
-    println!("{} of {}: {} degraded answers", path, size.label, sample.errors);
+    println!("{} of {}: {} degraded answers", question.path, size.label, sample.errors);
     ensure!(
         sample.errors == 0 || first.contains("degraded"),
         "{} errors, such as {first}",
         sample.errors
     );
     Ok(sample)
+}
+
+/// Lets every user of a size ask once, so that their indexes are in memory as far as the cache has room.
+async fn touch(server: &Server, size: &Size, clients: usize) -> Result<()> {
+    let each = size.users.len().div_ceil(clients).max(1);
+    let mut asking = Vec::new();
+    for users in size.users.chunks(each) {
+        let (users, address) = (users.to_vec(), server.address);
+        asking.push(tokio::spawn(async move {
+            let mut wire = Wire::connect(address).await?;
+            for user in users {
+                for question in [RETRIEVE, IN_SESSION] {
+                    wire.ask(question.request(&user, "What did I plan?").as_bytes()).await?;
+                }
+            }
+            anyhow::Ok(())
+        }));
+    }
+    for asked in asking {
+        asked.await??;
+    }
+    Ok(())
 }
 
 async fn search(server: &Server, user: &str, body: &Value) -> Result<Value> {
@@ -242,14 +316,19 @@ async fn embed_time(server: &Server, plan: &Plan, queries: &[fill::Query]) -> Re
 
 fn tell(cells: &[Cell], exact: f64, embed: f64, plan: &Plan) {
     println!(
-        "| memories of the user | what | per second | p50 ms | p95 ms | p95 / bare | degraded |"
+        "Index: cold rows are the first requests of their users to a server that has just started; before \
+         warm rows every user has asked once, inside of a session and outside; without an index, nothing is \
+         kept between requests.\n"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|");
+    println!(
+        "| memories of the user | what | index | per second | p50 ms | p95 ms | p95 / bare | degraded |"
+    );
+    println!("|---|---|---|---:|---:|---:|---:|---:|");
     for cell in cells {
         let ratio = cell.ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
         println!(
-            "| {} | {} | {:.0} | {:.2} | {:.2} | {ratio} | {} |",
-            cell.size, cell.what, cell.per_second, cell.p50, cell.p95, cell.degraded
+            "| {} | {} | {} | {:.0} | {:.2} | {:.2} | {ratio} | {} |",
+            cell.size, cell.what, cell.index, cell.per_second, cell.p50, cell.p95, cell.degraded
         );
     }
     println!("\nUsers with fifty memories: {}.", plan.users);

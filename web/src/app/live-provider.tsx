@@ -13,7 +13,16 @@ import { firstPosition, forgetHome } from "../data/home.ts";
 import { refreshAllowed, refreshMemories } from "../data/store.ts";
 
 /** Query keys to invalidate after any operation, besides the memories that it names. */
-const TOUCHED = ["review", "portraits", "stats", "operations", "state", "sessions", "domains"];
+const TOUCHED = [
+  "review",
+  "portraits",
+  "stats",
+  "operations",
+  "state",
+  "sessions",
+  "domains",
+  "policy",
+];
 const PROBE_INTERVAL_MS = 10_000;
 
 export function LiveProvider({ children }: { children: ReactNode }) {
@@ -24,7 +33,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    // The client reconnects silently; a periodic probe shows whether the server is ready.
+    // The client reconnects silently; a probe when the stream drops, and now and then, shows whether the server
+    // is ready.
     const probe = async () => {
       const ready = await lukasa.ready({ signal }).catch(() => false);
       const answers = ready || (await serverAnswers(signal));
@@ -45,7 +55,11 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       const after = await firstPosition(lukasa);
       if (after === undefined) await probe();
       else if (!signal.aborted) setState("on");
-      for await (const event of lukasa.events({ after, signal })) {
+      const onDisconnect = () => {
+        forgetHome(lukasa);
+        void probe();
+      };
+      for await (const event of lukasa.events({ after, signal, onDisconnect })) {
         forgetHome(lukasa);
         refresh(event.operation.memory_ids);
         for (const listener of listeners.current) listener(event);

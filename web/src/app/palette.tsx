@@ -1,19 +1,28 @@
-/** Command palette (Ctrl/Cmd+K): opens a page, runs an active shortcut, or finds a memory. */
+/** Command palette (Ctrl/Cmd+K): opens a page or a chat, runs an active shortcut, finds a memory, or saves one. */
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { CornerDownLeft, Search } from "lucide-react";
+import { CornerDownLeft, MessagesSquare, Plus, Search } from "lucide-react";
 import {
   type KeyboardEvent,
   type ReactNode,
   useDeferredValue,
   useEffect,
   useId,
+  useMemo,
   useState,
 } from "react";
 import { type Shortcut, useActiveShortcuts, useShortcuts } from "../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../base/sign-in.ts";
-import { plain } from "../data/select.ts";
+import { detectArea } from "../data/area.ts";
+import { useDomains } from "../data/domains.ts";
+import { shownTitle } from "../data/hidden.ts";
+import { useMemoryWrites } from "../data/memory-writes.ts";
+import { splitByRelevance } from "../data/relevance.ts";
+import { plain, wordsOf } from "../data/select.ts";
+import { useSessions } from "../data/sessions.ts";
+import { Highlighted } from "../features/memory/highlight.tsx";
+import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
 import { classes } from "../ui/classes.ts";
 import { Kbd } from "../ui/kbd.tsx";
@@ -24,9 +33,17 @@ interface Entry {
   section: string;
   text: string;
   icon?: ReactNode;
+  /** At the end of the line, such as the area. */
+  note?: string;
   keys?: string;
   run: () => void;
 }
+
+const SAVE = "save";
+const NO_WORDS: readonly string[] = [];
+const MAX_CHATS = 4;
+/** Shorter texts are not offered to be saved. */
+const MIN_SAVED_LENGTH = 3;
 
 let openPalette: () => void = () => {};
 
@@ -61,6 +78,7 @@ function PaletteBody({ close }: { close: () => void }) {
   const [at, setAt] = useState(0);
   const list = useId();
   const { entries, searching } = useEntries(text);
+  const words = useMemo(() => wordsOf(text), [text]);
   const chosen = Math.min(at, Math.max(0, entries.length - 1));
   useEffect(() => {
     document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -131,7 +149,14 @@ function PaletteBody({ close }: { close: () => void }) {
                   )}
                 >
                   {entry.icon && <span className="text-muted">{entry.icon}</span>}
-                  <bdi className="min-w-0 flex-1 truncate">{entry.text}</bdi>
+                  <bdi className="min-w-0 flex-1 truncate">
+                    <Highlighted text={entry.text} words={entry.id === SAVE ? NO_WORDS : words} />
+                  </bdi>
+                  {entry.note && (
+                    <bdi className="max-w-40 shrink-0 truncate text-fine text-muted">
+                      {entry.note}
+                    </bdi>
+                  )}
                   {entry.keys && <Kbd keys={entry.keys} />}
                   {index === chosen && !entry.keys && (
                     <CornerDownLeft size={13} aria-hidden className="text-faint" />
@@ -161,10 +186,16 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
     queryKey: ["palette", asked],
     enabled: asked.length > 1,
     staleTime: 10_000,
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) => lukasa.memories.search({ query: asked, limit: 8 }, { signal }),
   });
-  const wanted = plain(text.trim());
-  const fits = (words: string) => plain(words).includes(wanted);
+  const chats = useSessions();
+  const saveMemory = useSave();
+  const wanted = wordsOf(text);
+  const fits = (words: string) => {
+    const there = plain(words);
+    return wanted.every((word) => there.includes(word));
+  };
   const pages: Entry[] = pagesFor(signIn).map(({ to, name, icon: Icon, letter }) => ({
     id: to,
     section: t("shell.palette.go"),
@@ -183,14 +214,51 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
   });
   const first = listed.filter((one) => one.first).map(command(t("shell.palette.here")));
   const commands = listed.filter((one) => !one.first).map(command(t("shell.palette.commands")));
-  const memories: Entry[] = (asked.length > 1 ? (found.data?.memories ?? []) : []).map(
-    ({ memory }) => ({
-      id: memory.id,
-      section: t("shell.palette.memories"),
-      text: memory.content,
-      run: () => void navigate({ to: "/memory/$id", params: { id: memory.id } }),
-    }),
-  );
+  // Weak matches are left to the Memory page, which has room to say why they are there.
+  const [good] = splitByRelevance(asked.length > 1 ? (found.data?.memories ?? []) : []);
+  const memories: Entry[] = good.map(({ memory }) => ({
+    id: memory.id,
+    section: t("shell.palette.memories"),
+    text: memory.content,
+    note: memory.domain ? domainName(memory.domain) : undefined,
+    run: () => void navigate({ to: "/memory/$id", params: { id: memory.id } }),
+  }));
+  const talks: Entry[] = (wanted.length > 0 ? (chats.data ?? []) : [])
+    .map((chat) => ({ id: chat.id, title: shownTitle(chat) }))
+    .filter(({ title }) => title && fits(title))
+    .slice(0, MAX_CHATS)
+    .map(({ id, title }) => ({
+      id: `chat ${id}`,
+      section: t("shell.palette.chats"),
+      text: title ?? "",
+      icon: <MessagesSquare size={15} aria-hidden />,
+      run: () => void navigate({ to: "/chat/$session", params: { session: id } }),
+    }));
+  const words = text.trim();
+  const save: Entry[] =
+    // Only below what was found: Enter would save what the user is looking for.
+    words.length < MIN_SAVED_LENGTH || found.isFetching || asked !== words
+      ? []
+      : [
+          {
+            id: SAVE,
+            section: t("shell.palette.new"),
+            text: t("shell.palette.add", { text: words }),
+            icon: <Plus size={15} aria-hidden />,
+            run: () => void saveMemory(words),
+          },
+        ];
   const named = [...first, ...pages, ...commands].filter((entry) => fits(entry.text));
-  return { entries: [...named, ...memories], searching: found.isFetching };
+  return { entries: [...named, ...memories, ...talks, ...save], searching: found.isFetching };
+}
+
+/** Saves a text as a memory, in the area that it belongs to. */
+function useSave(): (content: string) => Promise<unknown> {
+  const lukasa = useLukasa();
+  const { data: domains } = useDomains();
+  const { save } = useMemoryWrites();
+  return async (content) => {
+    const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
+    return save({ content, domain });
+  };
 }

@@ -21,6 +21,7 @@ import { parseMemoryDetailParams } from "../pages/memory/detail-params.ts";
 import { parseMemoryParams } from "../pages/memory/params.ts";
 import { type MyDataParams, parseMyDataParams } from "../pages/my-data/params.ts";
 import { parsePlaygroundParams } from "../pages/playground/params.ts";
+import { parseRevealParams } from "../pages/reveal/params.ts";
 import { parseReviewParams } from "../pages/review/params.ts";
 import { parseSettingsParams, type SettingsParams } from "../pages/settings/params.ts";
 import { parseSignInParams } from "../pages/sign-in/params.ts";
@@ -109,6 +110,13 @@ const review = createRoute({
   path: "/review",
   validateSearch: parseReviewParams,
   component: lazyRouteComponent(retryWhileOffline(() => import("../pages/review/index.tsx"))),
+});
+
+const reveal = createRoute({
+  getParentRoute: () => root,
+  path: "/reveal",
+  validateSearch: parseRevealParams,
+  component: lazyRouteComponent(retryWhileOffline(() => import("../pages/reveal/index.tsx"))),
 });
 
 const chat = createRoute({
@@ -201,6 +209,7 @@ const routeTree = root.addChildren([
   memory,
   oneMemory,
   review,
+  reveal,
   chat,
   oneChat,
   sources,

@@ -6,6 +6,7 @@ import { useSignIn } from "../base/sign-in.ts";
 import { useFollowTimeZone } from "../data/time-zone.ts";
 import { useUndoLatest } from "../data/writes.ts";
 import { t } from "../i18n/index.ts";
+import { AbsoluteDates } from "../ui/time.tsx";
 import { ToastViewport } from "../ui/toast.tsx";
 import { BottomBar, Rail } from "./navigation.tsx";
 import { pagesFor } from "./pages.ts";
@@ -21,7 +22,8 @@ export function Shell() {
   const signIn = useSignIn();
   const navigate = useNavigate();
   const undo = useUndoLatest();
-  const { pathname } = useLocation();
+  const { pathname, search } = useLocation();
+  const isPast = Boolean(search.as_of || search.known_at);
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useFollowTimeZone();
@@ -64,7 +66,9 @@ export function Shell() {
           className="flex min-h-0 flex-1 flex-col overflow-y-auto outline-none"
         >
           <ProblemBoundary key={pathname}>
-            <Outlet />
+            <AbsoluteDates value={isPast}>
+              <Outlet />
+            </AbsoluteDates>
           </ProblemBoundary>
         </main>
       </div>

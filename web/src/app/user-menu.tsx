@@ -1,6 +1,6 @@
 /** The account menu: who is signed in, appearance, switching the user, signing out. */
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserSearch } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, lazy, Suspense, useState } from "react";
 import { prefer, usePreferences } from "../base/preferences.ts";
 import { sentenceOf } from "../base/problems.ts";
 import { useSignIn, useSignInActions } from "../base/sign-in.ts";
@@ -10,6 +10,10 @@ import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, Input } from "../ui/field.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
+
+const PauseItem = lazy(async () => ({
+  default: (await import("../features/pause/index.tsx")).PauseItem,
+}));
 
 export function UserMenu() {
   const signIn = useSignIn();
@@ -74,6 +78,10 @@ export function UserMenu() {
           onChange={(chosen) => prefer({ language: chosen })}
           choices={(["en", "de"] as const).map((value) => ({ value, text: LANGUAGES[value] }))}
         />
+        <MenuLine />
+        <Suspense>
+          <PauseItem />
+        </Suspense>
         {(signIn.admin || !signIn.local) && <MenuLine />}
         {signIn.admin && (
           <MenuItem icon={<UserSearch size={14} aria-hidden />} onSelect={() => setChoosing(true)}>

@@ -14,6 +14,7 @@ import {
 import { createContext, useContext, useMemo } from "react";
 
 const SHOWN_USER_KEY = "lukasa.user";
+const SIGNED_OUT_KEY = "lukasa.signed-out";
 const client = new Lukasa({ url: "" });
 
 /** Who is signed in and which user is shown. In local mode the shown user is stored in session storage. */
@@ -27,9 +28,24 @@ export function signInMethods(): Promise<SignInMethods> {
   return client.signIn.methods();
 }
 
+/** Whether the user has signed out in this tab. */
+export function hasSignedOut(): boolean {
+  return sessionStorage.getItem(SIGNED_OUT_KEY) !== null;
+}
+
 /** The user that local mode shows in this tab, if it is not the default one. */
 export function shownUser(): string | null {
   return sessionStorage.getItem(SHOWN_USER_KEY);
+}
+
+/** Shows the user that the address names (`?user=`) in this tab, if the server is in local mode. */
+export function showNamedUser(): void {
+  const address = new URL(location.href);
+  const user = address.searchParams.get("user");
+  if (!user) return;
+  sessionStorage.setItem(SHOWN_USER_KEY, user);
+  address.searchParams.delete("user");
+  history.replaceState(history.state, "", address);
 }
 
 export interface CurrentSignIn {
@@ -63,10 +79,12 @@ export function useSignInActions() {
     () => ({
       async enter(how: SignIn): Promise<void> {
         await client.signIn.enter(how, { retries: 0 });
+        sessionStorage.removeItem(SIGNED_OUT_KEY);
         queries.clear();
       },
       async leave(): Promise<void> {
         await client.signIn.leave();
+        sessionStorage.setItem(SIGNED_OUT_KEY, "1");
         queries.clear();
         location.assign("/sign-in");
       },

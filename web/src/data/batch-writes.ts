@@ -22,6 +22,7 @@ export function useBatchSave(): (memories: readonly NewMemory[]) => Promise<void
     (memories) =>
       writeAll({
         say: t("memory.did.save"),
+        failed: t("memory.failed.save"),
         about: t("memory.count", { count: memories.length }),
         runs: memories.map(({ save }) => save),
         after: ({ memory }) => memory && putMemory(queries, memory),
@@ -37,12 +38,13 @@ export function useBatchMemoryWrites() {
   return useMemo(() => {
     const run = (
       memories: readonly MemoryView[],
-      say: string,
+      verb: "confirm" | "forget" | "delete" | "restore" | "move",
       change: Partial<MemoryView>,
       each: (memory: MemoryView) => Promise<Written>,
     ) =>
       writeAll({
-        say,
+        say: t(`memory.did.${verb}`),
+        failed: t(`memory.failed.${verb}`),
         about: t("memory.count", { count: memories.length }),
         show: () =>
           patchMemories(queries, (byId) => {
@@ -53,27 +55,18 @@ export function useBatchMemoryWrites() {
       });
     return {
       confirm: (memories: readonly MemoryView[]) =>
-        run(
-          memories,
-          t("memory.did.confirm"),
-          { last_confirmed_at: new Date().toISOString() },
-          ({ id }) => lukasa.memories.confirm(id),
+        run(memories, "confirm", { last_confirmed_at: new Date().toISOString() }, ({ id }) =>
+          lukasa.memories.confirm(id),
         ),
       forget: (memories: readonly MemoryView[]) =>
-        run(memories, t("memory.did.forget"), { status: "forgotten" }, ({ id }) =>
-          lukasa.memories.forget(id),
-        ),
+        run(memories, "forget", { status: "forgotten" }, ({ id }) => lukasa.memories.forget(id)),
       delete: (memories: readonly MemoryView[]) =>
-        run(memories, t("memory.did.delete"), { status: "trashed" }, ({ id }) =>
-          lukasa.memories.delete(id),
-        ),
+        run(memories, "delete", { status: "trashed" }, ({ id }) => lukasa.memories.delete(id)),
       restore: (memories: readonly MemoryView[]) =>
-        run(memories, t("memory.did.restore"), { status: "active" }, ({ id }) =>
-          lukasa.memories.restore(id),
-        ),
+        run(memories, "restore", { status: "active" }, ({ id }) => lukasa.memories.restore(id)),
       /** Changes the domain. This is a correction: the memory was always about that domain. */
       move: (memories: readonly MemoryView[], domain: string | null) =>
-        run(memories, t("memory.did.move"), { domain }, ({ id }) =>
+        run(memories, "move", { domain }, ({ id }) =>
           lukasa.memories.update(id, { domain, mode: "correction" }),
         ),
     };

@@ -3,6 +3,7 @@
  * tools. `lukasa-client` covers the memory API only; the gateway streams the response of a POST.
  */
 import { eventStream, type Lukasa, LukasaError } from "lukasa-client";
+import { locale } from "../i18n/index.ts";
 
 export interface Model {
   id: string;
@@ -62,6 +63,8 @@ export async function* streamCompletion(
     "x-lukasa-mode": request.mode,
     "x-lukasa-tools": request.mode === "off" ? "off" : "on",
     "x-lukasa-show": "tools",
+    // The guide answers in the language of the page.
+    "accept-language": locale(),
   };
   if (request.session !== null) headers["x-lukasa-session"] = request.session;
   const body = JSON.stringify({ model: request.model, messages: request.messages, stream: true });

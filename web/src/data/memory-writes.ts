@@ -55,6 +55,7 @@ export function useMemoryWrites() {
       save: (memory: CreateMemory | string, say = t("memory.did.save")) =>
         write({
           say,
+          failed: t("memory.failed.save"),
           about: textOf(typeof memory === "string" ? memory : memory.content),
           run: () => lukasa.memories.save(memory),
           runWithoutDomain: () =>
@@ -67,6 +68,7 @@ export function useMemoryWrites() {
       update: (memory: MemoryView, changes: UpdateMemory) =>
         write({
           say: t("memory.did.update"),
+          failed: t("memory.failed.update"),
           about: textOf(changes.content) ?? memory.content,
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
           run: () => lukasa.memories.update(memory.id, changes, { ifMatch: memory }),
@@ -81,6 +83,7 @@ export function useMemoryWrites() {
       confirm: (memory: MemoryView) =>
         write({
           say: t("memory.did.confirm"),
+          failed: t("memory.failed.confirm"),
           about: memory.content,
           show: as(memory, { last_confirmed_at: now(), status: "active" }),
           run: () =>
@@ -90,6 +93,7 @@ export function useMemoryWrites() {
       forget: (memory: MemoryView) =>
         write({
           say: t("memory.did.forget"),
+          failed: t("memory.failed.forget"),
           about: memory.content,
           show: as(memory, { status: "forgotten" }),
           run: () => lukasa.memories.forget(memory.id),
@@ -98,6 +102,7 @@ export function useMemoryWrites() {
       delete: (memory: MemoryView) =>
         write({
           say: t("memory.did.delete"),
+          failed: t("memory.failed.delete"),
           about: memory.content,
           show: as(memory, { status: "trashed" }),
           run: () => lukasa.memories.delete(memory.id),
@@ -106,6 +111,7 @@ export function useMemoryWrites() {
       restore: (memory: MemoryView) =>
         write({
           say: t("memory.did.restore"),
+          failed: t("memory.failed.restore"),
           about: memory.content,
           show: as(memory, { status: "active" }),
           run: () => lukasa.memories.restore(memory.id),

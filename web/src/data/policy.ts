@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { PolicyPatch, PolicyView } from "lukasa-client";
 import { useCallback } from "react";
-import { sentenceOf } from "../base/problems.ts";
+import { showFailure } from "../base/failures.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
@@ -18,6 +18,8 @@ export interface EffectivePolicy {
   domains: Record<string, string>;
   extract: string;
   keep_turns: string;
+  /** The confidence from which an inferred memory is put into prompts. */
+  inject_confidence: number;
   idle_close_minutes: number | null;
   titles: boolean;
   /** Nothing is learned, saved by assistants, or put into prompts. */
@@ -41,7 +43,7 @@ export function useUpdatePolicy(): (patch: PolicyPatch) => Promise<void> {
           queries.setQueryData(KEY, await lukasa.policy.put(policy));
           return true;
         } catch (error) {
-          showToast({ text: sentenceOf(error), tone: "bad" });
+          showFailure(error, { what: t("settings.failed"), retry: () => put(policy) });
           return false;
         }
       };

@@ -23,6 +23,7 @@ export function useProposalWrites() {
       accept: (memory: MemoryView, edits?: EditMemory) =>
         write({
           say: t("memory.did.accept"),
+          failed: t("memory.failed.accept"),
           about: textOf(edits?.content) ?? memory.content,
           show: show(memory, {
             status: "active",
@@ -35,6 +36,7 @@ export function useProposalWrites() {
       reject: (memory: MemoryView) =>
         write({
           say: t("memory.did.reject"),
+          failed: t("memory.failed.reject"),
           about: memory.content,
           show: show(memory, null),
           run: () => lukasa.memories.confirm(memory.id, { confirm: false }),

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReviewView } from "lukasa-client";
 import { useLukasa } from "../base/sign-in.ts";
 import { readReview } from "./home.ts";
+import { unlistedIn, waitingIn } from "./review-counts.ts";
 
 export const REVIEW = ["review"];
 
@@ -24,7 +25,26 @@ export function useMentionedDomains() {
   return useReviewView((view) => view.domains);
 }
 
-/** The number of cards that wait for the user: the items, and one card for all mentioned domains. */
+/** The number of cards that wait for the user: all items, and one card for all mentioned domains. */
 export function useWaiting(): number {
-  return useReviewView((view) => view.data.length + Math.min(view.domains.length, 1)).data ?? 0;
+  return useReviewView(waitingIn).data ?? 0;
+}
+
+/** How many items of each kind wait that the server has not listed: a list has only the first of them. */
+export function useUnlisted(): ReadonlyMap<string, number> {
+  return useReviewView(unlistedIn).data ?? NO_COUNTS;
+}
+
+const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+
+/** The memories that wait for an answer to a contradiction. */
+export function useDisputed(): ReadonlySet<string> {
+  return useReviewView(disputedIn).data ?? NONE;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function disputedIn({ data }: ReviewView): ReadonlySet<string> {
+  const pairs = data.filter((item) => item.kind === "contradiction");
+  return new Set(pairs.flatMap(({ memory, against }) => [memory.id, against?.id ?? memory.id]));
 }

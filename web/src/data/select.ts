@@ -13,7 +13,7 @@ export interface Filter {
   project?: string;
   category?: string;
   force?: string;
-  tier?: string;
+  certainty?: string;
   tag?: string;
   from?: Source;
 }
@@ -60,7 +60,7 @@ export function select(memories: readonly MemoryView[], filter: Filter): MemoryV
       (filter.project === undefined || (memory.project ?? "") === filter.project) &&
       (!filter.category || memory.category === filter.category) &&
       (!filter.force || memory.force === filter.force) &&
-      (!filter.tier || memory.tier === filter.tier) &&
+      (!filter.certainty || certaintyOf(memory) === filter.certainty) &&
       (!filter.tag || memory.tags.includes(filter.tag)) &&
       (!filter.from || sourceOf(memory) === filter.from) &&
       (words.length === 0 || occur(words, memory)),

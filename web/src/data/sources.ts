@@ -17,8 +17,9 @@ import {
 } from "lukasa-client";
 import { useLukasa } from "../base/sign-in.ts";
 import { answerOf } from "./answer-uses.ts";
+import { shownTitle, visibleText } from "./hidden.ts";
 import { MEMORIES, type Memories } from "./store.ts";
-import { firstWords, visibleText } from "./titles.ts";
+import { firstWords } from "./titles.ts";
 
 export function usePortraits() {
   const lukasa = useLukasa();
@@ -28,15 +29,17 @@ export function usePortraits() {
   });
 }
 
-/** Episodes of one chat or of all chats. */
-export function useEpisodes(session?: string) {
+/** Episodes of one chat or of all chats. Those about a domain that is off have no text, unless `show_hidden` is set. */
+export function useEpisodes(session?: string, show_hidden = false) {
   const lukasa = useLukasa();
   return useQuery({
-    queryKey: ["sessions", "episodes", session ?? null],
+    queryKey: ["sessions", "episodes", session ?? null, show_hidden],
     queryFn: async ({ signal }) =>
       session
-        ? lukasa.episodes.list({ session_id: session, limit: 200 }, { signal }).all()
-        : (await lukasa.episodes.list({ limit: 200 }, { signal }).page()).data,
+        ? lukasa.episodes.list({ session_id: session, limit: 200, show_hidden }, { signal }).all()
+        : (await lukasa.episodes.list({ limit: 200, show_hidden }, { signal }).page()).data,
+    placeholderData: (before, query) =>
+      query?.queryKey[2] === (session ?? null) ? before : undefined,
   });
 }
 
@@ -100,13 +103,14 @@ export async function dependentsOf(
 const LEARNING_NOW = new Set(["queued", "running"]);
 const LEARNING_POLL_MS = 3_000;
 
-/** A chat; `null` if it no longer exists. */
-export function useOneSession(session: string | null | undefined) {
+/** A chat; `null` if it no longer exists. A title about a domain that is off is hidden, unless `show_hidden` is set. */
+export function useOneSession(session: string | null | undefined, show_hidden = false) {
   const lukasa = useLukasa();
   return useQuery({
-    queryKey: ["sessions", session, "itself"],
-    queryFn: ({ signal }) => orNull(lukasa.sessions.get(session ?? "", { signal })),
+    queryKey: ["sessions", session, "itself", show_hidden],
+    queryFn: ({ signal }) => orNull(lukasa.sessions.get(session ?? "", { show_hidden, signal })),
     enabled: Boolean(session),
+    placeholderData: (before) => (before?.id === session ? before : undefined),
     // Learning ends without an event if nothing was learned.
     refetchInterval: ({ state }) =>
       LEARNING_NOW.has(state.data?.learning?.state ?? "") ? LEARNING_POLL_MS : false,
@@ -138,6 +142,8 @@ export interface Evidence {
   key: string;
   /** The quoted text. */
   quote?: string;
+  /** What an assistant or an application describes as evidence: not a quotation. */
+  described?: boolean;
   turn?: TurnView;
   session?: SessionView;
   /** Why the turn is missing: never stored by policy, or deleted. */
@@ -178,7 +184,7 @@ async function evidenceOf(
       const key = `${at} ${one.turn_id ?? ""}`;
       const unkept = one.description === NOT_KEPT;
       const quote = unkept ? undefined : one.description;
-      if (!one.turn_id) return { key, quote };
+      if (!one.turn_id) return { key, quote, described: one.type !== "quote" };
       const found = await findTurn(lukasa, one.turn_id, memory.session_id, chat, signal);
       if (found.turn) return { key, quote, ...found };
       const policy = unkept || (found.session && found.session.keep_turns !== "full");
@@ -197,7 +203,7 @@ async function readChat(lukasa: Lukasa, id: string, signal: AbortSignal): Promis
   const session = await orNull(lukasa.sessions.get(id, { signal }));
   if (!session || session.trashed_at) return { session: session ?? undefined, turns: [] };
   const turns = await orNull(lukasa.sessions.turns(id, { limit: 200 }, { signal }).all());
-  const title = session.title || firstWords(visibleText(turns?.[0]));
+  const title = shownTitle(session) || firstWords(visibleText(turns?.[0]));
   return { session: { ...session, title }, turns: turns ?? [] };
 }
 

@@ -4,12 +4,13 @@
  */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { SessionView, TurnView } from "lukasa-client";
+import type { SessionView } from "lukasa-client";
 import { day } from "../base/dates.ts";
 import { useLiveEvent } from "../base/live.ts";
 import { usePreferences } from "../base/preferences.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
+import { shownTitle, visibleText } from "./hidden.ts";
 
 const MAX_TITLE_LENGTH = 80;
 
@@ -34,7 +35,7 @@ export function useTitle(session: SessionView | null | undefined, asked = true):
       visibleText((await lukasa.sessions.turns(id, { limit: 1 }, { signal }).page()).data[0]),
   });
   if (!session) return t("chat.new");
-  const words = session.title || firstWords(first.data);
+  const words = shownTitle(session) || firstWords(first.data);
   if (words) return words;
   // Still loading: show no title that would change in a moment.
   if (wanted && first.isPending) return "…";
@@ -50,9 +51,4 @@ export function useRefreshTitles(): void {
       void queries.invalidateQueries({ queryKey: ["first words"] });
     }
   });
-}
-
-/** The text of a turn, unless it is about a domain that is off. */
-export function visibleText(turn: TurnView | undefined): string {
-  return turn && !turn.hidden_domain ? turn.content : "";
 }

@@ -7,7 +7,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { type Lukasa, LukasaError, type Written } from "lukasa-client";
 import { useCallback } from "react";
-import { sentenceOf } from "../base/problems.ts";
+import { showFailure } from "../base/failures.ts";
 import { useLukasa } from "../base/sign-in.ts";
 import { dropToast, showToast } from "../base/toasts.ts";
 import { domainName } from "../i18n/domains.ts";
@@ -17,6 +17,8 @@ import { delayRefresh, refreshMemories } from "./store.ts";
 export interface Write {
   /** The toast text, such as "Forgotten", or a function of the server's response. */
   say: string | ((written: Written) => string);
+  /** What could not be done if it is refused, such as "Could not forget this". */
+  failed?: string;
   /** The text of the memory or chat that was changed. */
   about?: string;
   /** Shows the change before the server answers; returns a function that reverts it. */
@@ -48,6 +50,8 @@ interface RecentWrite {
   others?: string[];
   /** Whether the others are undone one by one. */
   inOrder?: boolean;
+  /** The undo of something that is not one operation, such as an import. */
+  undo?: () => Promise<void>;
   toast?: number;
 }
 
@@ -75,7 +79,11 @@ export function useWrite(): (write: Write) => Promise<Written | undefined> {
         drop(one);
         hide?.();
         if (!askAboutDomain(lukasa, queries, write, error, perform))
-          showToast({ text: sentenceOf(error), tone: "bad" });
+          showFailure(error, {
+            what: write.failed,
+            about: write.about,
+            retry: () => perform(write),
+          });
         return undefined;
       }
     },
@@ -104,7 +112,7 @@ function askAboutDomain(
       await queries.invalidateQueries({ queryKey: ["domains"] });
       await perform(write);
     } catch (refused) {
-      showToast({ text: sentenceOf(refused), tone: "bad" });
+      showFailure(refused, { about: write.about, retry: open });
     }
   };
   showToast({
@@ -150,9 +158,10 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
-    async (write: BatchWrite) => {
+    async function performAll(write: BatchWrite): Promise<void> {
       const hide = write.show?.();
       const written: Written[] = [];
+      const unsent: BatchWrite["runs"][number][] = [];
       let refused: unknown;
       let done = 0;
       const { inOrder } = write;
@@ -164,6 +173,7 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
             written.push(await run());
           } catch (error) {
             refused = error;
+            unsent.push(run);
           }
           done++;
           write.onProgress?.(done);
@@ -190,7 +200,15 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
         );
         announce(lukasa, queries, { ...write, run: () => Promise.resolve(first) }, first, one);
       } else drop(one);
-      if (refused !== undefined) showToast({ text: sentenceOf(refused), tone: "bad" });
+      if (refused === undefined) return;
+      const runs = inOrder ? write.runs : unsent;
+      const [failed, of] = [runs.length, write.runs.length];
+      const about = failed < of ? t("shell.failed.some", { failed, of }) : write.about;
+      showFailure(refused, {
+        what: write.failed,
+        about,
+        retry: () => performAll({ ...write, runs }),
+      });
     },
     [lukasa, queries],
   );
@@ -245,6 +263,36 @@ function announce(
   });
 }
 
+/** Announces a change with an id and an undo of its own, which `Z` then undoes as the latest one. */
+export function announceUndo(
+  id: string,
+  text: string,
+  about: string,
+  undo: () => Promise<void>,
+): void {
+  const one: RecentWrite = { settled: Promise.resolve(), operation: id, undo };
+  recentWrites.push(one);
+  one.toast = showToast({
+    text,
+    about,
+    action: { label: t("shell.undo.undo"), shortcut: "z", run: () => void undoRecent(one) },
+  });
+}
+
+/** Forgets a change that was undone elsewhere on the page. */
+export function forgetUndo(id: string): void {
+  const one = recentWrites.find(({ operation }) => operation === id);
+  drop(one);
+  if (one?.toast !== undefined) dropToast(one.toast);
+}
+
+/** Undoes a change that has an undo of its own. */
+async function undoRecent(one: RecentWrite): Promise<void> {
+  drop(one);
+  if (one.toast !== undefined) dropToast(one.toast);
+  await one.undo?.();
+}
+
 async function undoOperation(
   lukasa: Lukasa,
   queries: QueryClient,
@@ -273,7 +321,10 @@ async function undoOperation(
     });
     await refreshMemories(queries, lukasa, ids);
   } catch (error) {
-    showToast({ text: sentenceOf(error), tone: "bad" });
+    showFailure(error, {
+      what: t("shell.failed.undo"),
+      retry: () => undoOperation(lukasa, queries, operation),
+    });
   } finally {
     if (started !== undefined) dropToast(started);
   }
@@ -286,8 +337,9 @@ export function useUndoLatest(): () => Promise<void> {
   return useCallback(async () => {
     // The latest write may still be pending; Z refers to it.
     await recentWrites.at(-1)?.settled;
-    const own = recentWrites.findLast((one) => one.operation !== undefined)?.operation;
-    if (own !== undefined) return undoOperation(lukasa, queries, own);
+    const own = recentWrites.findLast((one) => one.operation !== undefined || one.undo);
+    if (own?.undo) return undoRecent(own);
+    if (own?.operation !== undefined) return undoOperation(lukasa, queries, own.operation);
     try {
       const page = await lukasa.operations.list({ limit: 20 }).page();
       const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));

@@ -68,6 +68,11 @@ export function known(key: string): key is Key {
   return Object.hasOwn(en[page as keyof Catalogues] ?? {}, name);
 }
 
+/** The translation of a name from the server, or the name itself in a readable form. */
+export function nameText(key: string, name: string): string {
+  return known(key) ? t(key) : name.replaceAll(/[_-]+/g, " ");
+}
+
 function messageOf(key: Key): string {
   const [page, name] = split(key);
   const words = (catalogues: object) =>

@@ -18,7 +18,7 @@ const LOOKS = {
 
 export function buttonClasses(look: keyof typeof LOOKS = "plain", small = false): string {
   return classes(
-    "inline-flex items-center justify-center pointer-coarse:min-w-11 gap-1.5 rounded-control border whitespace-nowrap select-none",
+    "inline-flex shrink-0 items-center justify-center pointer-coarse:min-w-11 gap-1.5 rounded-control border whitespace-nowrap select-none",
     "transition-colors duration-75 disabled:opacity-55 disabled:cursor-not-allowed no-underline",
     small ? "h-small px-2 text-meta" : "h-control px-3",
     LOOKS[look],

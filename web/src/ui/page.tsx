@@ -9,6 +9,7 @@ import { classes } from "./classes.ts";
 export function Page({
   title,
   note,
+  back,
   actions,
   layout = "wide",
   flush,
@@ -17,6 +18,8 @@ export function Page({
   title: string;
   /** Next to the title: a count, a state. */
   note?: ReactNode;
+  /** The way back, in the place of the title: the content then has its own. */
+  back?: ReactNode;
   actions?: ReactNode;
   layout?: "wide" | "reading";
   /** Without padding, for lists that fill the page. */
@@ -29,18 +32,23 @@ export function Page({
   const column = layout === "reading" && "mx-auto w-full max-w-reading";
   return (
     <>
-      <header
-        className={classes(
-          "flex min-h-14 shrink-0 flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-2 sm:px-6",
-          column,
-        )}
-      >
-        <div className="flex items-baseline gap-2.5">
-          <h1 className="text-title">{title}</h1>
-          {note && <div className="text-meta text-muted tabular-nums">{note}</div>}
+      <div className={classes("shrink-0", flush && "yields")}>
+        <div>
+          <header
+            className={classes(
+              "flex min-h-14 shrink-0 flex-wrap items-center justify-between gap-x-4 gap-y-2 px-4 py-2 sm:px-6",
+              column,
+            )}
+          >
+            <div className="flex items-baseline gap-2.5">
+              <h1 className={back ? "sr-only" : "text-title"}>{title}</h1>
+              {back && <div className="-ms-2">{back}</div>}
+              {note && <div className="text-meta text-muted tabular-nums">{note}</div>}
+            </div>
+            {actions && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
+          </header>
         </div>
-        {actions && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
-      </header>
+      </div>
       <div
         className={classes(
           flush ? "flex min-h-0 flex-1 flex-col" : "flex-1 px-4 pb-10 sm:px-6",

@@ -1,4 +1,5 @@
 import { Slider as Base } from "@base-ui/react/slider";
+import type { ReactNode } from "react";
 
 /** A slider; `text` formats its value, also for screen readers. */
 export function Slider({
@@ -8,6 +9,7 @@ export function Slider({
   max,
   step = 1,
   text,
+  above,
   onChange,
 }: {
   label: string;
@@ -16,6 +18,8 @@ export function Slider({
   max: number;
   step?: number;
   text?: (value: number) => string;
+  /** A drawing of the same width, on the track. */
+  above?: ReactNode;
   onChange: (value: number) => void;
 }) {
   return (
@@ -31,6 +35,7 @@ export function Slider({
         <span className="text-muted">{label}</span>
         <span className="tabular-nums">{text ? text(value) : value}</span>
       </div>
+      {above}
       <Base.Control
         data-target
         className="flex h-6 pointer-coarse:h-11 touch-none items-center select-none"

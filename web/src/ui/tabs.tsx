@@ -38,31 +38,35 @@ export function Tabs<T extends string>({
   }, [value]);
   return (
     <Base.Root value={value} onValueChange={(chosen) => onChange(chosen as T)} className="contents">
-      <Base.List
-        ref={list}
-        aria-label={label}
-        activateOnFocus
-        className={classes(
-          "relative flex shrink-0 gap-1 overflow-x-auto border-b max-sm:gap-0",
-          flush ? "px-1.5 sm:px-3.5" : "[&>:first-child]:ps-0",
-          more && "fades-out",
-        )}
-      >
-        {tabs.map((tab) => (
-          <Base.Tab
-            key={tab.value}
-            value={tab.value}
-            className="-mb-px inline-flex h-10 pointer-coarse:h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap max-sm:px-2 text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
-          >
-            {tab.label}
-            {tab.count !== undefined && (
-              <span className="rounded-full bg-sunken px-1.5 text-fine text-muted tabular-nums">
-                {new Intl.NumberFormat(locale()).format(tab.count)}
-              </span>
+      <div className={classes("shrink-0", flush && "yields")}>
+        <div>
+          <Base.List
+            ref={list}
+            aria-label={label}
+            activateOnFocus
+            className={classes(
+              "relative flex shrink-0 gap-1 overflow-x-auto border-b max-sm:gap-0",
+              flush ? "px-1.5 sm:px-3.5" : "[&>:first-child]:ps-0",
+              more && "fades-out",
             )}
-          </Base.Tab>
-        ))}
-      </Base.List>
+          >
+            {tabs.map((tab) => (
+              <Base.Tab
+                key={tab.value}
+                value={tab.value}
+                className="-mb-px inline-flex h-10 pointer-coarse:h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 whitespace-nowrap max-sm:px-2 text-muted -outline-offset-2 hover:text-ink data-[active]:border-accent data-[active]:font-medium data-[active]:text-ink"
+              >
+                {tab.label}
+                {tab.count !== undefined && (
+                  <span className="rounded-full bg-sunken px-1.5 text-fine text-muted tabular-nums">
+                    {new Intl.NumberFormat(locale()).format(tab.count)}
+                  </span>
+                )}
+              </Base.Tab>
+            ))}
+          </Base.List>
+        </div>
+      </div>
       <Base.Panel value={value} className="contents" keepMounted={false}>
         {children}
       </Base.Panel>

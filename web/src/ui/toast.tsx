@@ -44,14 +44,14 @@ export function ToastViewport() {
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      // On phones the main buttons are at the bottom, so toasts are shown at the top.
       className={classes(
         "toasts pointer-events-none fixed inset-x-0 z-50 flex flex-col items-center gap-2 p-4 outline-none",
-        "max-sm:top-0 max-sm:p-2 sm:bottom-0 sm:items-end",
+        "max-sm:p-2 sm:items-end",
       )}
     >
-      {/* The region exists before its toasts, or screen readers would not announce them. */}
-      <div role="status" className="contents">
+      {/* The region exists before its toasts, or screen readers would not announce them. With `aria-live` it is
+          announced while a dialog is open, too. */}
+      <div role="status" aria-live="polite" className="contents">
         {shown.map((toast) => (
           <ToastRow key={toast.id} toast={toast} paused={paused} named={toast.id === latest} />
         ))}
@@ -71,15 +71,17 @@ function ToastRow({
   named: boolean;
 }) {
   const left = useRef(TOAST_DURATION_MS);
+  // A question, and a failure that can be retried, stay until they are answered or closed.
+  const stays = toast.other !== undefined || (toast.tone === "bad" && toast.action !== undefined);
   useEffect(() => {
-    if (paused || toast.other) return;
+    if (paused || stays) return;
     const began = Date.now();
     const timer = setTimeout(() => dropToast(toast.id), left.current);
     return () => {
       clearTimeout(timer);
       left.current = Math.max(1_000, left.current - (Date.now() - began));
     };
-  }, [paused, toast.id, toast.other]);
+  }, [paused, toast.id, stays]);
   return (
     <div
       className={classes(
@@ -89,7 +91,12 @@ function ToastRow({
         toast.tone === "bad" && "border-bad",
       )}
     >
-      <p className={classes("min-w-0 flex-1", toast.tone !== "bad" && "line-clamp-5")}>
+      <p
+        className={classes(
+          "min-w-0 flex-1",
+          toast.tone !== "bad" && "line-clamp-5 max-sm:line-clamp-2",
+        )}
+      >
         <span className={toast.tone === "bad" ? "text-bad" : "font-medium"}>{toast.text}</span>
         {toast.about && (
           <span className="text-muted">

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { axe, expect, open, screens, test } from "../fixture.ts";
+import { axe, expect, open, screens, seedMany, test } from "../fixture.ts";
 import { type TestFile, zipOf } from "../zip.ts";
 
 const DAY_S = 86_400;
@@ -87,6 +87,33 @@ test("ChatGPT export is previewed, imported, undone, and imported again only onc
   await expect.poll(sessions).toBe(0);
 });
 
+test("Z after an import undoes the import, and not the change before it", async ({
+  page,
+  lukasa,
+  allowed,
+}) => {
+  allowed.push(/404/);
+  await open(page, "/data");
+  await page.getByLabel("Pasted facts").fill("Plays the cello");
+  await page.getByRole("button", { name: "Save 1 memory" }).click();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
+  const line = JSON.stringify({ item: "memory", source: "1", content: "Keeps bees on the roof" });
+  await page.getByLabel("Choose a file").setInputFiles({
+    name: "notes.jsonl",
+    mimeType: "application/json",
+    buffer: Buffer.from(line),
+  });
+  await page.getByRole("button", { name: "Import now" }).click();
+  await expect(page.getByRole("status").getByText("Imported", { exact: true })).toBeVisible();
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("z");
+  await expect(page.getByRole("status").getByText("Import undone")).toBeVisible();
+  const now = await lukasa.memories.list().all();
+  expect(now.map((one) => one.content)).toEqual(["Plays the cello"]);
+  await page.keyboard.press("z");
+  await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(0);
+});
+
 test("Claude export with memories waits for one decision", async ({ page, lukasa }) => {
   const chat = {
     uuid: "u-1",
@@ -109,12 +136,80 @@ test("Claude export with memories waits for one decision", async ({ page, lukasa
   await expect(preview.getByRole("list", { name: "3 memories" })).toContainText(facts[1] ?? "");
   await screens(page, "import-claude");
   await preview.getByRole("button", { name: "Import now" }).click();
+  // What was found is shown at once, and nothing is used before it is kept.
+  await expect(page.getByRole("heading", { level: 1, name: "What was found" })).toBeVisible();
+  const found = page.getByRole("list", { name: "What was found" });
+  await expect(found).toContainText("Keeps bees on the roof");
+  await axe(page);
+  await screens(page, "reveal");
+  const undecided = async () => (await lukasa.imports.list())[0]?.undecided;
+  expect(await undecided()).toBe(3);
+  // Decided later, on the page of the imports.
+  await page.getByRole("link", { name: "Decide later" }).click();
+  await open(page, "/data");
   const list = page.getByRole("region", { name: "Imports so far" });
   await expect(list).toContainText("3 memories are found by search");
-  await list.getByRole("button", { name: "Use all" }).click();
-  await expect(list.getByText("found by search")).toHaveCount(0);
+  await list.getByRole("link", { name: "Choose…" }).click();
+  await page.getByRole("button", { name: "Drop Plays the cello" }).click();
+  await expect(page.getByText("1 dropped")).toBeVisible();
+  await axe(page);
+  await screens(page, "reveal-dropped");
+  await page.getByRole("button", { name: "Keep 2" }).click();
+  await expect(page.getByRole("status").getByText("2 kept, 1 dropped")).toBeVisible();
+  await expect.poll(undecided).toBe(0);
+  const forgotten = async () =>
+    (await lukasa.memories.list({ status: "forgotten" }).all()).map((one) => one.content);
+  expect(await forgotten()).toEqual(["Plays the cello"]);
+  // One undo for all of it.
   await page.keyboard.press("z");
-  await expect.poll(async () => (await lukasa.imports.list())[0]?.undecided).toBe(3);
+  await expect.poll(undecided).toBe(3);
+  expect(await forgotten()).toEqual([]);
+});
+
+test("reveal page keeps one area of a large import at a time, and renders only what is visible", async ({
+  page,
+  lukasa,
+}) => {
+  test.slow();
+  await seedMany(lukasa, 1_200);
+  const [one] = await lukasa.imports.list();
+  const undecided = async () => (await lukasa.imports.list())[0]?.undecided;
+  const all = (await undecided()) ?? 0;
+  expect(all).toBeGreaterThan(1_000);
+  await open(page, `/reveal?import=${one?.id}`);
+  const found = page.getByRole("list", { name: "What was found" });
+  await expect(found.getByRole("listitem").first()).toBeVisible();
+  expect(await found.getByRole("listitem").count()).toBeLessThan(60);
+  await expect(page.getByText(/^[\d,]+ more are not listed here yet/)).toBeVisible();
+  const keepArea = found.getByRole("button", { name: /^Keep these/ }).first();
+  await keepArea.click();
+  await expect(page.getByRole("status").getByText(/^[\d,]+ kept$/)).toBeVisible({
+    timeout: 60_000,
+  });
+  await expect.poll(undecided).toBeLessThan(all);
+  await page.getByRole("button", { name: /^Keep all/ }).click();
+  await expect.poll(undecided, { timeout: 60_000 }).toBe(0);
+});
+
+test("pasted list is revealed by area, and a wrong line is dropped by key", async ({
+  page,
+  lukasa,
+}) => {
+  await open(page, "/memory");
+  await page
+    .getByRole("textbox", { name: "Pasted facts" })
+    .fill("Is vegetarian\nWorks as a nurse\nPlays the cello");
+  await page.getByRole("button", { name: "Save 3 memories" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "What was saved" })).toBeVisible();
+  const found = page.getByRole("list", { name: "What was found" });
+  await expect(found.getByRole("heading", { name: "Food and dining" })).toBeVisible();
+  await screens(page, "reveal-pasted");
+  await axe(page);
+  await page.keyboard.press("j");
+  await page.keyboard.press("d");
+  await page.getByRole("button", { name: "Forget 1" }).click();
+  await expect(page.getByRole("list", { name: "Memory" })).toBeVisible();
+  await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(2);
 });
 
 test("other and damaged ZIPs are refused with a reason", async ({ page }) => {

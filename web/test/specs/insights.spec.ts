@@ -41,7 +41,7 @@ test("charts match the counts of the API", async ({ page, lukasa }) => {
   const today = await counted(lukasa);
   expect(today.saved).toBe(SOME.length);
   expect(today.frozen).toBe(2);
-  await open(page, "/insights?days=7");
+  await open(page, "/insights?days=7&figures=true");
   const { strong, tentative, candidate } = today.memories;
   const known = chart(page, "Memories by certainty").getByRole("slider");
   await expect(known).toHaveAttribute("aria-valuemax", "7");
@@ -59,15 +59,58 @@ test("charts match the counts of the API", async ({ page, lukasa }) => {
   const domains = chart(page, "Top areas").getByRole("listitem");
   await expect(domains.filter({ hasText: "Food and dining" })).toContainText("1");
   await expect(chart(page, "Memories by area")).toContainText("Food and dining 1");
+  // Without a chosen day, the legend of what happened is of the whole period, and says so.
+  await expect(chart(page, "New each day")).toContainText("Sum of 7 days");
   const head = page.locator("dl").first();
   await expect(head).toContainText(`Memories${strong + tentative}`);
   await expect(head).toContainText("Prompt-cache reuse67%");
 });
 
+test("the first part says in plain words what is known, and figures for developers are folded", async ({
+  page,
+  lukasa,
+}) => {
+  await use(lukasa);
+  const today = await counted(lukasa);
+  await open(page, "/insights?days=7");
+  const now = today.memories.strong + today.memories.tentative;
+  await expect(page.getByText(`Lukasa remembers ${now} things about you`)).toBeVisible();
+  await expect(
+    page.getByText(
+      `In the last 7 days: ${today.saved + today.learned} new, ${today.confirmed} confirmed, ` +
+        `${today.corrected} corrected and ${today.forgotten} forgotten.`,
+    ),
+  ).toBeVisible();
+  await expect(
+    page.getByRole("img", { name: new RegExp(`0 memories on .*, ${now} on `) }),
+  ).toBeVisible();
+  const areas = page.getByRole("region", { name: "What it is about" });
+  await expect(areas.getByRole("listitem").first()).toContainText("Food and dining1");
+  await expect(page.getByText("No answer has used a memory yet.")).toBeVisible();
+  await expect(page.getByText("Prompt-cache reuse").first()).toBeHidden();
+  await page.getByText("Figures for developers").click();
+  await expect(page).toHaveURL(/figures=true/);
+  await expect(page.getByText("Prompt-cache reuse").first()).toBeVisible();
+  await page.getByText("Figures for developers").click();
+  await expect(page).not.toHaveURL(/figures/);
+
+  // What an answer used is counted.
+  const window = (await lukasa.memories.list().all()).find((one) => one.content.includes("window"));
+  await lukasa.sessions.append("flight", [
+    { role: "user", content: "Which seat?" },
+    { role: "assistant", content: "A window seat.", used: [window?.id ?? ""] },
+  ]);
+  await page.reload();
+  const used = page.getByRole("region", { name: "Used most in answers" });
+  await expect(used.getByRole("listitem")).toContainText(
+    "Prefers window seats on long flights1 answer",
+  );
+});
+
 test("chart table and CSV have the same numbers", async ({ page, lukasa }) => {
   await use(lukasa);
   await counted(lukasa);
-  await open(page, "/insights?days=7");
+  await open(page, "/insights?days=7&figures=true");
   const card = chart(page, "New each day");
   await card.getByRole("button", { name: "As a table" }).click();
   const table = card.getByRole("table");
@@ -105,7 +148,7 @@ test("areas per day: the largest by name, and the sum matches", async ({ page, l
   }
   await lukasa.memories.save("Has a sister called Ana who lives in Porto");
   await lukasa.memories.forget(saved[0]?.memory?.id ?? "");
-  await open(page, "/insights?days=7");
+  await open(page, "/insights?days=7&figures=true");
   const card = chart(page, "Memories by area");
   await expect(card).toContainText("Food and dining 6Travel 6Work 5Schedule 4Shopping 3others 4");
   await screens(page, "insights-domains");
@@ -144,7 +187,7 @@ test("areas per day: the largest by name, and the sum matches", async ({ page, l
 
 test("range, tables and days are chosen by keyboard alone", async ({ page, lukasa }) => {
   await use(lukasa);
-  await open(page, "/insights");
+  await open(page, "/insights?figures=true");
   const known = chart(page, "Memories by certainty").getByRole("slider");
   await expect(known).toHaveAttribute("aria-valuemax", "30");
   await page.keyboard.press("3");
@@ -170,7 +213,7 @@ test("range, tables and days are chosen by keyboard alone", async ({ page, lukas
 });
 
 test("charts update without a reload", async ({ page, lukasa }) => {
-  await open(page, "/insights?days=7");
+  await open(page, "/insights?days=7&figures=true");
   await expect(page.getByText("Waiting for the first memory…")).toBeVisible();
   await lukasa.memories.save("Prefers window seats on long flights");
   await expect(chart(page, "New each day")).toContainText("saved 1");
@@ -186,7 +229,7 @@ test("accessibility of insights, empty and as charts", async ({ page, lukasa }) 
   await screens(page, "insights-empty");
   await use(lukasa);
   await counted(lukasa);
-  await open(page, "/insights?days=7");
+  await open(page, "/insights?days=7&figures=true");
   await expect(chart(page, "Memories by area")).toBeVisible();
   await axe(page);
   await screens(page, "insights");

@@ -62,12 +62,43 @@ test("palette opens pages and finds memories, by keyboard alone", async ({ page,
   await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible();
   await page.keyboard.press("Control+k");
   await input.fill("peanuts");
-  await expect(page.getByRole("option", { name: /peanuts/ })).toBeVisible();
+  const peanuts = page.getByRole("option", { name: /Never suggest dishes with peanuts/ });
+  await expect(peanuts.locator("mark")).toHaveText("peanuts");
+  await expect(peanuts).toContainText("Food and dining");
+  await expect(page.getByRole("option", { name: "Add “peanuts” as a memory" })).toBeVisible();
+  // Memories that do not match are left out.
+  await expect(page.getByRole("option")).toHaveCount(2);
+  await axe(page);
   await screens(page, "palette");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/memory\/mem_/);
   // The history shows the same text once more.
   await expect(page.getByText("Never suggest dishes with peanuts").first()).toBeVisible();
+});
+
+test("palette finds chats by their title, and saves what was not found", async ({
+  page,
+  lukasa,
+}) => {
+  await lukasa.sessions.append("trip", [{ role: "user", content: "Where should we stay?" }]);
+  await lukasa.sessions.edit("trip", { title: "A weekend in Porto" });
+  await open(page, "/memory");
+  await page.keyboard.press("Control+k");
+  const input = page.getByRole("combobox");
+  await input.fill("porto weekend");
+  const chat = page.getByRole("option", { name: "A weekend in Porto" });
+  await expect(chat.locator("mark")).toHaveText(["weekend", "Porto"]);
+  await input.fill("Is vegetarian");
+  await expect(page.getByRole("option")).toHaveText(["Add “Is vegetarian” as a memory"]);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status").getByText("Saved")).toBeVisible();
+  await expect
+    .poll(async () => (await lukasa.memories.list().all()).map((one) => one.domain))
+    .toEqual(["food"]);
+  await page.keyboard.press("Control+k");
+  await input.fill("porto weekend");
+  await chat.click();
+  await expect(page).toHaveURL(/\/chat\/trip/);
 });
 
 test("shortcuts: Z undoes the latest change, also one made elsewhere", async ({ page, lukasa }) => {

@@ -159,6 +159,8 @@ async function firstMinutes(
   await page.getByRole("button", { name: "Save 4 memories" }).scrollIntoViewIfNeeded();
   await picture(page, `${input.name}-2-pasted`);
   await input.press(page.getByRole("button", { name: "Save 4 memories" }));
+  await expect(page.getByRole("list", { name: "What was found" })).toContainText("two cats");
+  await input.press(page.getByRole("button", { name: "Done" }));
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("two cats");
 
   await input.goTo("Import & export");
@@ -168,12 +170,11 @@ async function firstMinutes(
   const preview = page.getByRole("region", { name: "Preview" });
   await expect(preview).toContainText("Keeps bees on the roof");
   await input.press(preview.getByRole("button", { name: "Import now" }));
-  const use = page.getByRole("button", { name: "Use all" });
-  await expect(use).toBeVisible();
-  await use.scrollIntoViewIfNeeded();
+  const keep = page.getByRole("button", { name: "Keep all 3" });
+  await expect(keep).toBeVisible();
   await picture(page, `${input.name}-3-imported`);
-  await input.press(use);
-  await expect(use).toHaveCount(0);
+  await input.press(keep);
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("Keeps bees");
 
   await input.goTo("Settings");
   const tab = page.getByRole("tab", { name: "Assistants" });
@@ -203,7 +204,7 @@ async function firstMinutes(
 
   // From the answer to the memory behind it, and the memory is corrected there.
   await input.press(cited);
-  await input.press(page.getByRole("button", { name: /^Edit/ }));
+  await input.press(page.getByRole("button", { name: /^Correct/ }));
   await input.replace(
     page.getByRole("textbox", { name: "What it says" }),
     "I live in Lyon with three cats",

@@ -21,6 +21,18 @@ test("memory is paused on its page and resumed from the banner", async ({ page, 
   expect((await lukasa.memories.retrieve(ask)).context).toContain("oolong");
 });
 
+test("memory is paused and resumed in the account menu", async ({ page, lukasa }) => {
+  await open(page, "/chat");
+  const menu = page.getByRole("button", { name: "Your account" });
+  await menu.click();
+  await page.getByRole("menuitem", { name: "Pause memory" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Memory is paused." })).toBeVisible();
+  await expect.poll(async () => (await lukasa.policy.get()).user).toEqual({ paused: true });
+  await menu.click();
+  await page.getByRole("menuitem", { name: "Resume memory" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "Memory is paused." })).toHaveCount(0);
+});
+
 test("memory is paused in the settings, and another preset does not resume it", async ({
   page,
   lukasa,

@@ -63,9 +63,9 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
   expect(context.dynamic.content).not.toBe("");
 
   // Both parts are equal byte for byte.
-  await expect(part(page, "Always included (baseline)").locator("pre")).toBeVisible();
-  const baseline = await part(page, "Always included (baseline)").locator("pre").textContent();
-  const dynamic = await part(page, "For this message (dynamic)").locator("pre").textContent();
+  await expect(part(page, "Always included").locator("pre")).toBeVisible();
+  const baseline = await part(page, "Always included").locator("pre").textContent();
+  const dynamic = await part(page, "For this message").locator("pre").textContent();
   expect(baseline).toBe(context.baseline.content);
   expect(dynamic).toBe(context.dynamic.content);
   expect(`${baseline}${dynamic}`).toBe(context.context);
@@ -83,7 +83,7 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
   const { limit, used } = context.budget;
   const meter = part(page, "Token budget");
   await expect(meter).toContainText(`${used} of ${limit} tokens`);
-  await expect(meter).toContainText(`For this message (dynamic) ${context.budget.dynamic}`);
+  await expect(meter).toContainText(`For this message ${context.budget.dynamic}`);
   await expect(meter).toContainText(`${limit - used} free`);
 
   // Every included line has its mark, everything left out has its reason.
@@ -106,7 +106,10 @@ test("prompt is shown byte for byte as the API returned it", async ({ page, luka
       ? (await lukasa.memories.get(one.memory_id)).content
       : "Could you book a table for four";
     const row = left.getByRole("listitem").filter({ hasText: words });
-    await expect(row).toContainText(one.reason.replace("the category's", "its category's"));
+    const reason = one.reason.replace("the category's", "its category's");
+    await expect(row).toContainText(
+      reason === "in the baseline already" ? "always included already" : reason,
+    );
     if (inside.has(one.memory_id)) await expect(row).toContainText("in as m");
   }
 });
@@ -151,8 +154,10 @@ test("ranks match the search response, as lines and as a table", async ({ page, 
     await expect(row).toContainText(memory.content);
     const keyword = why.arms.find((one: { arm: string }) => one.arm === "keyword")?.rank ?? "–";
     await expect(row).toContainText(`Words ${keyword}`);
-    await expect(row).toContainText(`Combined ${why.fused_rank}, Re-ranked ${at + 1}`);
+    await expect(row).toContainText(`Combined ${why.fused_rank}`);
   }
+  // There is no reranker, so there is no column that repeats the order.
+  await expect(page.getByText("Re-ranked")).toHaveCount(0);
   // The table is toggled by key and kept in the address.
   await page.getByRole("heading", { level: 1 }).click();
   await page.keyboard.press("t");
@@ -187,7 +192,7 @@ test("message that needs no memory is not searched", async ({ page, lukasa }) =>
 test("result stays visible while changed settings load", async ({ page, lukasa }) => {
   await life(lukasa);
   await open(page, `/playground?query=${encodeURIComponent(MESSAGE)}`);
-  const prompt = part(page, "Always included (baseline)").locator("pre");
+  const prompt = part(page, "Always included").locator("pre");
   await expect(prompt).toContainText("sister called Ana");
   // Friday is shown as a day, without hours.
   await expect(page.locator("dl").first()).toContainText(/“for Friday”/);
@@ -240,7 +245,7 @@ test("two settings are compared side by side, by keyboard alone", async ({ page,
   await expect(part(page, "Only with B")).toContainText("nothing");
   // Each side shows its own prompt, and the rule is in the small one too.
   const prompt = page.getByRole("region", { name: "B", exact: true }).getByRole("region", {
-    name: "Always included (baseline)",
+    name: "Always included",
   });
   expect(await prompt.locator("pre").textContent()).toBe(small.baseline.content);
   await axe(page);
@@ -332,7 +337,7 @@ test("hostile text is rendered as text in the playground", async ({ page, lukasa
   await seed(lukasa, [evil]);
   await open(page, "/playground");
   const context = await ask(page, "What do I know about the memory rule, and what do you obey?");
-  const shown = await part(page, "Always included (baseline)").locator("pre").textContent();
+  const shown = await part(page, "Always included").locator("pre").textContent();
   expect(shown).toBe(context.baseline.content);
   expect(await page.locator("img").count()).toBe(0);
   await expect(page).toHaveTitle("Playground · Lukasa");

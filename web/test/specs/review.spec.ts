@@ -20,6 +20,51 @@ async function seedCards(lukasa: Lukasa): Promise<void> {
 
 const card = (page: Page) => page.getByRole("main").getByRole("region").first();
 
+test("review buttons and filters stay in their place from card to card", async ({
+  page,
+  lukasa,
+}) => {
+  await lukasa.memories.propose("Prefers an aisle seat");
+  await lukasa.memories.propose({
+    content: `Packs for every journey: ${"a very long list, ".repeat(20)}`,
+    reasoning: "It would save asking every time. ".repeat(12),
+  });
+  await refuted(lukasa, "Banks with Fidelity");
+  await open(page, "/review");
+  const skip = page.getByRole("main").getByRole("button", { name: "Skip" });
+  const filters = page.getByRole("group", { name: "Which cards" });
+  await expect(filters).toBeVisible();
+  const placeOf = async () => ({ skip: (await skip.boundingBox())?.y, card: await boxOf(page) });
+  for (const [width, height] of [
+    [1440, 900],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    const first = await placeOf();
+    expect((first.skip ?? 0) + 40).toBeLessThan(height);
+    await page.keyboard.press("ArrowDown");
+    await expect(page.getByText("2 of 3", { exact: true })).toBeVisible();
+    expect(await placeOf()).toEqual(first);
+    await page.keyboard.press("ArrowDown");
+    await expect(page.getByText("3 of 3", { exact: true })).toBeVisible();
+    expect(await placeOf()).toEqual(first);
+    // The suggestions are answered, and their filter is still there.
+    await expect(filters.getByRole("button", { name: "Suggestions" })).toContainText("0");
+    await axe(page);
+    await page.keyboard.press("z");
+    await page.keyboard.press("z");
+    await expect(page.getByText("1 of 3", { exact: true })).toBeVisible();
+  }
+});
+
+/** The place and the size of the card, once it has moved in. */
+async function boxOf(page: Page) {
+  await card(page).evaluate((one) =>
+    Promise.all(one.getAnimations().map(({ finished }) => finished)),
+  );
+  return card(page).boundingBox();
+}
+
 test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await seedCards(lukasa);
   await open(page, "/review");
@@ -258,7 +303,10 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   // One toast at a time, and none over the buttons.
   const undo = page.getByRole("status").getByRole("button", { name: "Undo" });
   await expect(undo).toHaveCount(1);
-  expect((await undo.boundingBox())?.y ?? 844).toBeLessThan(160);
+  const last = await main.getByRole("button", { name: "Edit" }).boundingBox();
+  expect((await undo.boundingBox())?.y ?? 0).toBeGreaterThan(
+    (last?.y ?? 844) + (last?.height ?? 0),
+  );
   await main.getByRole("button", { name: "Edit" }).click();
   await main.getByRole("textbox").fill("Banks with Schwab");
   await main.getByRole("button", { name: "Keep this" }).click();

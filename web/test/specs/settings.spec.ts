@@ -53,6 +53,24 @@ test("sensitive area is off until the user turns it on, and undo turns it off", 
   await expect(health).not.toBeChecked();
 });
 
+test("advisor preset asks for one consent, and undo withdraws it", async ({ page, lukasa }) => {
+  await open(page, "/settings");
+  const finance = async () => {
+    const found = (await lukasa.domains.list()).find((one) => one.name === "finance");
+    return [Boolean(found?.opted_in_at), found?.admits_inferred];
+  };
+  await expect(page.getByRole("button", { name: "Agree" })).toHaveCount(0);
+  await page.getByRole("radio", { name: /Remember right away/ }).click();
+  await expect(page.getByText(/Permissions and orders are still asked about/)).toBeVisible();
+  expect(await finance()).toEqual([false, false]);
+  await axe(page);
+  await page.getByRole("button", { name: "Agree" }).click();
+  await expect.poll(finance).toEqual([true, true]);
+  await expect(page.getByRole("button", { name: "Agree" })).toHaveCount(0);
+  await page.keyboard.press("z");
+  await expect.poll(finance).toEqual([false, false]);
+});
+
 test("key is shown once, works, and is revoked", async ({ page, user, baseURL }) => {
   await open(page, "/developer?tab=apps");
   await page.keyboard.press("n");

@@ -154,6 +154,16 @@ test.describe("shell", () => {
     await expect(page.getByRole("alert")).not.toContainText("Chats keep working");
   });
 
+  test("outage banner shows as soon as the event stream drops", async ({ page, allowed }) => {
+    allowed.push(/ERR_FAILED/);
+    for (const path of ["**/readyz", "**/healthz", "**/api/events*"]) {
+      await page.route(path, (route) => route.abort());
+    }
+    await open(page, "/memory");
+    // Long before the first probe by the clock.
+    await expect(page.getByRole("alert")).toContainText("Can't reach Lukasa", { timeout: 4_000 });
+  });
+
   test("page load is retried until an unreachable server answers", async ({
     page,
     lukasa,
@@ -185,7 +195,7 @@ test.describe("shell", () => {
     await expect(page.getByText("Plays the cello")).toBeVisible();
     await unfoldDeveloper(page);
     await page.getByRole("link", { name: "Insights" }).click();
-    await expect(page.getByRole("region", { name: "Memories by certainty" })).toBeVisible();
+    await expect(page.getByRole("region", { name: "Your memory" })).toBeVisible();
   });
 
   test("unknown address shows not found", async ({ page }) => {

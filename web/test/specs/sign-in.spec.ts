@@ -40,6 +40,23 @@ test("identity providers are links, and the first one is the main action", async
   await axe(page);
 });
 
+test("sign-out offers to end the session at the identity provider too", async ({ page, user }) => {
+  const providers = [{ name: "Acme", href: "/oidc/begin" }];
+  await page.route("**/api/sign-in/methods", (route) => route.fulfill({ json: { providers } }));
+  await open(page, "/sign-in");
+  await expect(page.getByRole("link", { name: "Sign in with Acme" })).toBeVisible();
+  const end = page.getByRole("link", { name: "Sign out of Acme too" });
+  await expect(end).toHaveCount(0);
+  await page.getByLabel("Key").fill(key);
+  await page.getByRole("textbox", { name: "User" }).fill(user);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).toHaveURL(/\/memory$/);
+  await page.getByRole("button", { name: /Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await expect(end).toHaveAttribute("href", "/oidc/sign-out");
+  await axe(page);
+});
+
 test("sign-in methods that cannot be read are an error with a retry", async ({ page, allowed }) => {
   allowed.push(/503/);
   let isDown = true;
@@ -84,6 +101,23 @@ test("one-time link works once and is removed from the address", async ({
   // Also after a failed sign-in: users copy the address when they ask for help.
   expect(elsewhere.url()).not.toContain("lk_link_");
   await elsewhere.close();
+});
+
+test("sign-in over plain HTTP says what is wrong, and keeps the link", async ({ page, user }) => {
+  const { href } = await operator().signIn.link(user);
+  await page.addInitScript(() => {
+    const over = new URLSearchParams(location.search).get("over");
+    if (over === "http") Object.defineProperty(window, "isSecureContext", { value: false });
+  });
+  await page.goto(href.replace("#", "?over=http#"));
+  await expect(page.getByRole("alert")).toContainText("This connection is not encrypted");
+  await expect(page.getByLabel("Key")).toHaveCount(0);
+  const again = page.getByRole("link", { name: "Open with https" });
+  await expect(again).toHaveAttribute("href", /^https:.*#lk_link_/);
+  // The link was not spent.
+  await page.goto(href);
+  await expect(page).toHaveURL(/\/memory$/);
+  await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
 });
 
 test("redirect after sign-in stays on this host", async ({ page, user }) => {

@@ -41,6 +41,30 @@ test("sources lead from a portrait to the sentence and back", async ({ page, luk
   await expect(page.getByRole("heading", { name: "Based on" })).toBeVisible();
 });
 
+test("summary of a conversation is edited and the edit undone", async ({
+  page,
+  lukasa,
+  allowed,
+}) => {
+  // The edit replaces the episode, and what depends on the old one may still be asked for.
+  allowed.push(/404/);
+  await live(lukasa);
+  const [old] = await lukasa.episodes.list({}).all();
+  if (!old) throw new Error("no episode");
+  await open(page, `/sources?episode=${old.id}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await axe(page);
+  await page.getByRole("textbox", { name: "Summary" }).fill("We spoke about the move.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("We spoke about the move.").first()).toBeVisible();
+  const words = async () =>
+    (await lukasa.episodes.list({}).all()).map((episode) => episode.summary);
+  expect(await words()).toContain("We spoke about the move.");
+  expect(await words()).not.toContain(old.summary);
+  await page.keyboard.press("z");
+  await expect.poll(words).toContain(old.summary);
+});
+
 test("why page lists used memories, and one is fixed in three clicks", async ({ page, lukasa }) => {
   const { answer } = await live(lukasa);
   let clicks = 0;
@@ -58,14 +82,15 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
   await expect(page.getByText("already included")).toHaveCount(0);
   await axe(page);
   await screens(page, "why");
-  await click("Wrong", memory);
-  await expect(memory.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await click("Correct", memory);
+  const words = memory.getByRole("textbox", { name: "What it says" });
+  await expect(words).toBeFocused();
   await axe(page);
-  await page.keyboard.type("My brother lives in a flat in Lisbon");
+  await words.fill("My brother lives in a flat in Lisbon");
   await click("Save", memory);
   expect(clicks).toBeLessThanOrEqual(3);
-  await expect(page.getByRole("status").getByText("Fixed. 1 past answer used this")).toBeVisible();
-  await expect(memory).toContainText("Corrected.");
+  await expect(page.getByRole("status").getByText("Changed")).toBeVisible();
+  await expect(memory.locator("ins").first()).toBeVisible();
   await screens(page, "why-fixed");
   const now = (await lukasa.memories.list({}).all()).map((one) => one.content);
   expect(now).toContain("My brother lives in a flat in Lisbon");
@@ -78,37 +103,40 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
   ).toBeVisible();
 });
 
-test("fixes by key: outdated, not mentioned, not about me", async ({ page, lukasa }) => {
+test("verbs of a memory by key: it changed, it ended, forget, delete", async ({ page, lukasa }) => {
   await live(lukasa);
   const idOf = async (words: string) =>
     (await lukasa.memories.list({}).all()).find((one) => one.content.includes(words))?.id ?? "";
   const nurse = await idOf("nurse");
   await open(page, `/sources?memory=${nurse}`);
-  await expect(page.getByRole("button", { name: "Changed" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "It changed" })).toBeVisible();
   await page.keyboard.press("o");
+  await expect(page.getByRole("textbox", { name: "What is true now?" })).toBeFocused();
+  await axe(page);
+  await screens(page, "detail-changed");
   await page.keyboard.type("Works days as a nurse");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("main")).toContainText("Updated.");
+  // What changed is shown at once.
+  await expect(page.getByRole("region", { name: "History" }).locator("ins").first()).toBeVisible();
   await expect
     .poll(async () => (await lukasa.memories.get(nurse)).content)
     .toBe("Works days as a nurse");
   const porto = await idOf("flies to Porto");
   await open(page, `/sources?memory=${porto}`);
-  await expect(page.getByRole("button", { name: "Changed" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "It changed" })).toBeVisible();
   await page.keyboard.press("o");
-  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "No longer true" }).click();
   await expect.poll(async () => (await lukasa.memories.get(porto)).status).toBe("expired");
   const short = await idOf("short answers");
   await open(page, `/sources?memory=${short}`);
-  await expect(page.getByRole("button", { name: "Don't use" })).toBeVisible();
-  await page.keyboard.press("m");
+  await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+  await page.keyboard.press("f");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("forgotten");
   await page.keyboard.press("z");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("active");
   // The page knows of the undo, too.
-  await expect(page.getByRole("button", { name: "Don't use" })).toBeVisible();
-  await expect(page.getByRole("button", { name: "Not about me" })).toBeEnabled();
-  await page.keyboard.press("n");
+  await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+  await page.keyboard.press("d");
   await expect.poll(async () => (await lukasa.memories.get(short)).status).toBe("trashed");
 });
 
@@ -132,10 +160,10 @@ test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
   const isFish = () => fish.evaluate((one) => one === document.activeElement);
   for (let at = 0; at < 5 && !(await isFish()); at++) await page.keyboard.press("j");
   await expect(fish).toBeFocused();
-  await page.keyboard.press("w");
-  await expect(page.getByRole("textbox", { name: "What is true?" })).toBeFocused();
+  await page.keyboard.press("o");
+  await expect(page.getByRole("textbox", { name: "What is true now?" })).toBeFocused();
   await page.keyboard.press("Escape");
-  await expect(page.getByRole("textbox", { name: "What is true?" })).toHaveCount(0);
+  await expect(page.getByRole("textbox", { name: "What is true now?" })).toHaveCount(0);
   await expect(fish).toBeFocused();
   await page.keyboard.press("u");
   await expect(page.getByRole("article", { name: "Message 2" })).toBeFocused();
@@ -319,4 +347,35 @@ test("empty state of sources", async ({ page }) => {
   await expect(page.getByRole("heading", { name: "Nothing is known about you yet" })).toBeVisible();
   await axe(page);
   await screens(page, "sources-empty");
+});
+
+test("hidden title of a chat is shown to the user on request", async ({ page, lukasa }) => {
+  await lukasa.sessions.append("talk", [{ role: "user", content: "I like trains." }]);
+  await lukasa.sessions.edit("talk", { title: "My diabetes" });
+  await open(page, "/sources?session=talk");
+  const title = page.getByRole("heading", { level: 2 }).first();
+  await expect(title).toContainText("Hidden title (Health)");
+  await axe(page);
+  await page.getByRole("button", { name: "Show the title" }).click();
+  await expect(title).toHaveText("My diabetes");
+
+  await open(page, "/chat/talk");
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect(heading).toHaveText("Hidden title (Health)");
+  await page.getByRole("button", { name: "Show the title" }).click();
+  await expect(heading).toHaveText("My diabetes");
+  // The list of chats beside it keeps it hidden.
+  const chats = page.getByRole("navigation", { name: "Chats" }).first();
+  await expect(chats).toContainText("Hidden title (Health)");
+  await expect(chats).not.toContainText("diabetes");
+  // Renamed, and the undo brings the title itself back, not its placeholder.
+  await page.keyboard.press("Escape");
+  const renamed = async () => (await lukasa.sessions.get("talk", { show_hidden: true })).title;
+  await chats.getByRole("link", { name: "Hidden title (Health)" }).focus();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "New name of the chat" }).fill("Trains");
+  await page.keyboard.press("Enter");
+  await expect.poll(renamed).toBe("Trains");
+  await page.getByRole("button", { name: /^Undo/ }).click();
+  await expect.poll(renamed).toBe("My diabetes");
 });

@@ -13,14 +13,17 @@ const MIN_SIZE = 44;
 async function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate((min) => {
     const found: string[] = [];
-    const controls = "a[href], button, input, select, textarea, [role=tab], [role=switch]";
+    const controls =
+      "a[href], button, input, select, textarea, [role=tab], [role=switch], [role=button]";
     for (const control of document.querySelectorAll<HTMLElement>(controls)) {
       const target = control.closest<HTMLElement>("label, [data-target]") ?? control;
       if (!target.checkVisibility({ visibilityProperty: true }) || target.closest(".sr-only"))
         continue;
       if (target.closest("[aria-hidden=true], [inert]") || target.classList.contains("sr-only"))
         continue;
-      if (getComputedStyle(target).display === "inline" || target.closest("p")) continue;
+      // Shapes of a drawing are all "inline".
+      const isInline = getComputedStyle(target).display === "inline" && !target.closest("svg");
+      if (isInline || target.closest("p")) continue;
       const box = target.getBoundingClientRect();
       if (box.width <= 1 || box.height <= 1) continue;
       const area = getComputedStyle(target, "::after");
@@ -64,13 +67,47 @@ test("targets are large enough, and nothing overflows: empty memory", async ({ p
   expect(width).toBeLessThanOrEqual(390);
 });
 
-test("a small target is found", async ({ page }) => {
+test("beads are large enough for fingers, also where they are many", async ({ page, lukasa }) => {
+  for (const domain of ["food", "travel"]) {
+    for (const days of [300, 299, 298, 20, 19]) {
+      const valid_from = new Date(Date.now() - days * 86_400_000).toISOString();
+      await lukasa.memories.save({ content: `Day ${days} about ${domain}`, domain, valid_from });
+    }
+  }
+  await open(page, "/memory?view=shape");
+  const other = page.locator("[data-bead^='food'][tabindex='-1']").first();
+  await expect(other).toBeVisible();
+  expect(await smallTargets(page)).toEqual([]);
+  // The first tap selects, and the caption says what the bead says; the second one zooms in.
+  const caption = page.getByRole("region", { name: "Selected bead" });
+  const earlier = page.getByRole("button", { name: "Earlier" });
+  const id = await other.getAttribute("data-bead");
+  await other.tap();
+  await expect(caption).toContainText("about food");
+  await expect(earlier).toHaveCount(0);
+  await page.locator(`[data-bead="${id}"]`).tap();
+  await expect(earlier).toBeVisible();
+  expect(await smallTargets(page)).toEqual([]);
+});
+
+test("a small target is found, also in a drawing", async ({ page }) => {
   await open(page, "/memory");
   await page.evaluate(() => {
     const button = document.createElement("button");
     button.textContent = "planted";
     button.style.cssText = "position:fixed;top:0;width:28px;height:28px";
-    document.body.append(button);
+    const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const drawn = document.createElementNS(drawing.namespaceURI, "g");
+    drawn.setAttribute("role", "button");
+    drawn.setAttribute("aria-label", "drawn");
+    const circle = document.createElementNS(drawing.namespaceURI, "circle");
+    for (const name of ["r", "cx", "cy"]) circle.setAttribute(name, "9");
+    drawn.append(circle);
+    drawing.append(drawn);
+    drawing.style.cssText = "position:fixed;top:50px";
+    document.body.append(button, drawing);
   });
-  expect((await smallTargets(page)).join()).toContain("planted");
+  const found = (await smallTargets(page)).join();
+  expect(found).toContain("planted");
+  expect(found).toContain("drawn");
 });

@@ -52,8 +52,15 @@ test("refused change is reverted on the screen with an error toast", async ({
   );
   allowed.push(/500/);
   await page.getByRole("button", { name: "Forget" }).click();
-  await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
+  const toast = page.getByRole("region", { name: "Messages" });
+  await expect(toast).toContainText("Could not forget this: Too much at once");
+  await expect(toast).toContainText("Plays the cello");
   await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+  await page.unroute("**/forget");
+  await toast.getByRole("button", { name: "Try again" }).click();
+  await expect(toast).toContainText("Forgotten");
+  const [memory] = await lukasa.memories.list({ status: "all" }).all();
+  expect(memory?.status).toBe("forgotten");
 });
 
 test("toast stays while the pointer is on it", async ({ page, lukasa }) => {

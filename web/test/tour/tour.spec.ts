@@ -54,8 +54,12 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
   await open(page, "/settings");
   await picture(page, "settings");
 
-  await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ colorScheme: "dark" });
+  await open(page, "/memory");
+  await expect(page.getByText("Lives in Lisbon")).toBeVisible();
+  await picture(page, "memory-dark");
+
+  await page.setViewportSize({ width: 390, height: 844 });
   await open(page, "/memory");
   await expect(page.getByText("Lives in Lisbon")).toBeVisible();
   await picture(page, "memory-phone");

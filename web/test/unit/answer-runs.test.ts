@@ -3,19 +3,18 @@ import { test } from "node:test";
 import type { AnswerResult, MemoryView, ReviewAnswer } from "lukasa-client";
 import { answerOf, answerRuns } from "../../src/pages/review/answer-runs.ts";
 
-test("answers to suggestions have the digest that was shown, those to guesses none", () => {
+test("answers have the digest of the text that was shown, if there is one", () => {
   const suggestion = { id: "mem_1", status: "proposed", sha256: "abc" } as MemoryView;
   const guess = { id: "mem_2", status: "candidate", sha256: "def" } as MemoryView;
-  assert.deepEqual(answerOf(suggestion, "keep"), {
-    memory_id: "mem_1",
-    confirm: true,
-    sha256: "abc",
-  });
-  assert.deepEqual(answerOf(guess, "decline"), {
-    memory_id: "mem_2",
-    confirm: false,
-    sha256: undefined,
-  });
+  const saved = { id: "mem_3", status: "active" } as MemoryView;
+  assert.deepEqual(
+    [answerOf(suggestion, "keep"), answerOf(guess, "decline"), answerOf(saved, "keep")],
+    [
+      { memory_id: "mem_1", confirm: true, sha256: "abc" },
+      { memory_id: "mem_2", confirm: false, sha256: "def" },
+      { memory_id: "mem_3", confirm: true, sha256: undefined },
+    ],
+  );
 });
 
 test("bulk answers are sent in requests of two hundred, each with its own result", async () => {

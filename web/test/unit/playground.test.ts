@@ -4,8 +4,10 @@ import type { ContextView, SearchAnswer } from "lukasa-client";
 import { parsePlaygroundParams } from "../../src/pages/playground/params.ts";
 import {
   exclusionsOf,
+  isReranked,
   onlyIn,
   outcomesOf,
+  type Row,
   retrieveBody,
   rowsOf,
   searchBody,
@@ -124,7 +126,9 @@ test("request body has only chosen settings, and freeze only with a chat", () =>
 });
 
 test("verdict is derived from the context and the search response", () => {
-  const looked = context({ dynamic: part({ left_out: [{ memory_id: "a", reason: "x" }] }) });
+  const looked = context({
+    dynamic: part({ left_out: [{ memory_id: "a", reason: "changed since" }] }),
+  });
   assert.equal(verdict(looked, NOTHING), "looked");
   assert.equal(verdict(context({}), found("a")), "spared");
   assert.equal(verdict(context({}), NOTHING), "nothing");
@@ -199,4 +203,12 @@ test("comparison lists the lines of only one side", () => {
     ["a"],
   );
   assert.deepEqual(onlyIn(two, one), []);
+});
+
+test("a reranker is shown only if it changed the order, not if something was left out", () => {
+  const rows = (...fused: number[]) => fused.map((one) => ({ fused: one }) as Row);
+  assert.equal(isReranked(rows(1, 2, 3)), false);
+  assert.equal(isReranked(rows(2, 5, 9)), false);
+  assert.equal(isReranked(rows(2, 1, 3)), true);
+  assert.equal(isReranked([]), false);
 });

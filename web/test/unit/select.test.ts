@@ -43,6 +43,19 @@ test("text filter needs every word, ignoring case and accents", () => {
   assert.deepEqual(ids(select(all, { text: "  " })), ["a", "b", "c"]);
 });
 
+test("certainty filter uses the certainty that is shown, and not the tier", () => {
+  const all = [
+    memory("a"),
+    memory("b", { origin: "import" }),
+    memory("c", { tier: "tentative", confidence: 0.8, consented_at: "2026-01-01T00:00:00Z" }),
+    memory("d", { tier: "tentative", confidence: 0.8 }),
+  ];
+  assert.deepEqual(ids(select(all, { certainty: "strong" })), ["a"]);
+  assert.deepEqual(ids(select(all, { certainty: "unused" })), ["b"]);
+  assert.deepEqual(ids(select(all, { certainty: "confirmed" })), ["c"]);
+  assert.deepEqual(ids(select(all, { certainty: "tentative" })), ["d"]);
+});
+
 test("filters combine", () => {
   const all = [
     memory("a", { force: "hard", domain: "travel" }),

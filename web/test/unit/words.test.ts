@@ -97,9 +97,7 @@ function copiedFromEnglish(book: Book): string[] {
       .filter(([, message = ""]) =>
         /\b(?:the|is|are|of|and|with|you|your|this|not)\b/i.test(message.replace(/\{\w+\}/g, "")),
       )
-      .map(([name]) => `${page}.${name}`)
-      // The guide that answers without a model understands English only.
-      .filter((key) => !key.startsWith("chat.guide.")),
+      .map(([name]) => `${page}.${name}`),
   );
 }
 

@@ -225,6 +225,7 @@ pub(super) mod tests {
             undone_by: None,
             policy: None,
             sources: None,
+            member: None,
         };
         let mut session = Session::opened("chat", None, at(1));
         session.turns = 1;

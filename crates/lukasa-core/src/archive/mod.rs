@@ -150,6 +150,9 @@ pub struct DomainLine {
     #[serde(flatten)]
     pub domain: Domain,
     pub opted_in_at: Option<Timestamp>,
+    /// Whether the user lets memories that are inferred about it be used without asking.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub admits_inferred: bool,
 }
 
 /// The rows of an export.

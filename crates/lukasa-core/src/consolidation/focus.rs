@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use jiff::SignedDuration;
 use lukasa_text::detect::Detector;
 use lukasa_text::screen::{directive, ground, secret, sensitive};
-use lukasa_text::terms::{Language, Term, words};
+use lukasa_text::terms::{Language, Term, Word, words};
+use lukasa_text::topic;
 
 use crate::domain::Domain;
 use crate::fact::{Category, Claim, ClaimEvidence, Force, Kind, MemoryType, Version};
@@ -25,62 +26,6 @@ const NOTE_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 30);
 /// How many topics one consolidation run notes.
 const MAX_TOPICS: usize = 3;
 const NOTE_PREFIX: &str = "Lately often talks about ";
-
-/// Words that are common in chats about any topic. Sorted, for binary search.
-const CHATTER: [&str; 52] = [
-    "answer",
-    "answers",
-    "asked",
-    "asks",
-    "assistant",
-    "case",
-    "cases",
-    "chat",
-    "chatted",
-    "conversation",
-    "details",
-    "discussed",
-    "discusses",
-    "discussion",
-    "explained",
-    "good",
-    "great",
-    "hello",
-    "help",
-    "helped",
-    "here",
-    "know",
-    "like",
-    "long",
-    "look",
-    "looking",
-    "make",
-    "morning",
-    "need",
-    "needs",
-    "number",
-    "numbers",
-    "please",
-    "question",
-    "questions",
-    "really",
-    "recommend",
-    "shared",
-    "something",
-    "suggested",
-    "talk",
-    "talked",
-    "talking",
-    "thank",
-    "thanks",
-    "thing",
-    "things",
-    "think",
-    "time",
-    "today",
-    "want",
-    "wants",
-];
 
 /// The topic words of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,14 +51,16 @@ impl SessionTopics {
 }
 
 fn topics_in(text: &str) -> impl Iterator<Item = (Term, String)> {
-    let says_something = |word: &str| {
-        word.chars().count() >= 4
-            && word.chars().all(char::is_alphabetic)
-            && CHATTER.binary_search(&word).is_err()
-            && !ground::says_nothing(word)
+    let language = Language::of(text);
+    let says_something = move |word: &Word| {
+        let written = &word.written;
+        written.chars().count() >= 4
+            && written.chars().all(char::is_alphabetic)
+            && !topic::is_generic(word, language)
+            && !ground::says_nothing(written)
     };
-    let found = words(text, Language::of(text)).into_iter();
-    found.filter(move |word| says_something(&word.written)).map(|word| (word.term, word.written))
+    let found = words(text, language).into_iter();
+    found.filter(says_something).map(|word| (word.term, word.written))
 }
 
 /// A recurring topic, and the sessions it occurs in.
@@ -209,11 +156,6 @@ mod tests {
     }
 
     #[test]
-    fn topic_stop_words_are_sorted() {
-        assert!(CHATTER.is_sorted());
-    }
-
-    #[test]
     fn topic_needs_six_of_ten_sessions() {
         let about = |times: usize| {
             let gists: Vec<&str> = (0..10)
@@ -227,6 +169,16 @@ mod tests {
         let (claim, sure) = topic_claim(topic, &builtin_domains()).unwrap();
         assert_eq!(claim.content, "Lately often talks about tomatoes.");
         assert_eq!((claim.evidence.len(), sure), (6, 0.6));
+    }
+
+    #[test]
+    fn generic_words_are_no_topics() {
+        let gist = "User asked to read the reports, and the assistant summarized a report.";
+        assert_eq!(topics(&chats(&[gist; 8])), []);
+        let german = "Bericht lesen, Zusammenfassung schreiben.";
+        assert_eq!(topics(&chats(&[german; 8])), []);
+        let found = topics(&chats(&["User asked for a report about tomatoes."; 8]));
+        assert_eq!(found.iter().map(|topic| topic.word.as_str()).collect::<Vec<_>>(), ["tomatoes"]);
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub struct LearnedFact {
     pub sessions: usize,
     /// Whether a proposal or candidate contradicts it.
     pub contradicted: bool,
+    /// Whether it contradicts an active fact, and waits for the user's answer.
+    pub contradicts: bool,
     /// How often it was confirmed and refuted in use since this version.
     pub confirmed: usize,
     pub refuted: usize,
@@ -135,10 +137,16 @@ pub fn step(fact: &LearnedFact, now: Timestamp) -> Option<RatingUpdate> {
     let needs_consent = directive::is_directive(&version.claim.content)
         || directive::authorises(&version.claim.content)
         || sensitive::category(&version.claim.content).is_some();
-    // Nor is a claim without grounding in what was said: a model repeats its inventions.
-    let evidence = version.claim.evidence.iter().map(|one| one.description.as_str());
-    let grounded = ground::grounded(&version.claim.content, &evidence.collect::<Vec<_>>());
-    let eligible = version.origin >= Origin::UserTurn && grounded && !needs_consent;
+    // Nor is a candidate without grounding in what was said: a model repeats its inventions. What has
+    // another tier was compared with the whole sentence when it was learned; the stored quotation may
+    // be shorter, or not kept.
+    let is_grounded = || {
+        let evidence = version.claim.evidence.iter().map(|one| one.description.as_str());
+        ground::grounded(&version.claim.content, &evidence.collect::<Vec<_>>())
+    };
+    let eligible = version.origin >= Origin::UserTurn
+        && !needs_consent
+        && (version.tier != Tier::Candidate || is_grounded());
     match version.state {
         // The policy only delayed it: extraction found it sure enough.
         State::Candidate if version.tier != Tier::Candidate && eligible && !fact.contradicted => {
@@ -158,8 +166,10 @@ pub fn step(fact: &LearnedFact, now: Timestamp) -> Option<RatingUpdate> {
         }
         State::Candidate => {
             let age = now.duration_since(version.known.from);
-            // Candidates of an import wait for the user as long as the import is not undone.
-            let over = age >= days(CANDIDATE_DAYS) && version.origin != Origin::Import;
+            // Candidates of an import wait for the user as long as the import is not undone, and one
+            // that contradicts a fact until the user answers: it may be a correction.
+            let waits = version.origin == Origin::Import || fact.contradicts;
+            let over = age >= days(CANDIDATE_DAYS) && !waits;
             let reason = format!("not said again in {CANDIDATE_DAYS} days");
             over.then_some(RatingUpdate {
                 what: Move::LetGo,
@@ -250,8 +260,16 @@ mod tests {
         version.claim.content = "User drinks tea.".into();
         let quote = ClaimEvidence::of("quote", "I drink tea");
         version.claim.evidence = vec![quote];
-        let (contradicted, confirmed, refuted) = (false, 0, 0);
-        LearnedFact { version, turns, sessions, contradicted, confirmed, refuted, ended: None }
+        LearnedFact {
+            version,
+            turns,
+            sessions,
+            contradicted: false,
+            contradicts: false,
+            confirmed: 0,
+            refuted: 0,
+            ended: None,
+        }
     }
 
     fn now(fact: &LearnedFact) -> Timestamp {
@@ -271,8 +289,26 @@ mod tests {
         staged.contradicted = true;
         assert_eq!(step(&staged, now(&staged)), None);
         staged.contradicted = false;
-        staged.version.claim.evidence = vec![ClaimEvidence::of("quote", "Thanks, I see")];
-        assert_eq!(step(&staged, now(&staged)), None, "nothing said supports it");
+        staged.version.origin = Origin::Document;
+        assert_eq!(step(&staged, now(&staged)), None, "the words of others");
+    }
+
+    #[test]
+    fn fact_that_was_supported_when_it_was_learned_needs_no_stored_quotation() {
+        for quote in ["source text not kept", "Yes, tea"] {
+            let mut staged = learned(State::Candidate, 1, 1);
+            staged.version.tier = Tier::Tentative;
+            staged.version.claim.evidence = vec![ClaimEvidence::of("quote", quote)];
+            let integrated = step(&staged, now(&staged)).unwrap();
+            assert_eq!((integrated.what, integrated.state), (Move::Promote, State::Active));
+            let mut often = learned(State::Active, 5, 2);
+            often.version.claim.evidence = vec![ClaimEvidence::of("quote", quote)];
+            assert_eq!(step(&often, now(&often)).unwrap().tier, Tier::Strong);
+            let mut guess = learned(State::Candidate, 9, 5);
+            guess.version.claim.content = "User owns a yacht in Monaco.".into();
+            guess.version.claim.evidence = vec![ClaimEvidence::of("quote", quote)];
+            assert_eq!(step(&guess, now(&guess)), None, "a guess needs it");
+        }
     }
 
     #[test]
@@ -330,6 +366,16 @@ mod tests {
         assert_eq!(step(&once, now(&once)), None);
         let later = once.version.known.from + SignedDuration::from_hours(24 * 14);
         assert_eq!(step(&once, later).unwrap().what, Move::LetGo);
+    }
+
+    #[test]
+    fn candidate_that_contradicts_a_fact_is_not_forgotten_by_age() {
+        let mut correction = learned(State::Candidate, 1, 1);
+        correction.contradicts = true;
+        let years_later = correction.version.known.from + SignedDuration::from_hours(24 * 800);
+        assert_eq!(step(&correction, years_later), None);
+        correction.contradicts = false;
+        assert_eq!(step(&correction, years_later).unwrap().what, Move::LetGo);
     }
 
     #[test]

@@ -11,19 +11,22 @@ use sha2::{Digest, Sha256};
 
 use super::compiled::{Line, PORTRAIT_PERCENT, compiled_lines, may_share, template_lines};
 use super::conflict::{self, RuleConflict};
-use super::line::{EarlierClaims, episode_line, found_line, is_rule, memory_line, turn_line};
-use super::{Budget, Section};
+use super::line::{
+    EarlierClaims, episode_line, found_line, is_rule, memory_line, shared_line, turn_line,
+};
+use super::{Budget, Section, is_own};
 use crate::admission::is_high_stakes;
 use crate::episode::Episode;
 use crate::fact::{Category, Version};
 use crate::id::{EpisodeId, FactId, TurnId, VersionId};
-use crate::memory_block::RULES;
+use crate::memory_block::{RULES, SHARED_RULES};
+use crate::origin::Origin;
 use crate::sentence::Sentence;
 use crate::session::Turn;
 use crate::words;
 
 /// The source of a line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum LineSource {
     Memory {
@@ -95,11 +98,28 @@ words!(
         OverCategoryBudget = "over the category's budget",
         InBaseline = "in the baseline already",
         NotSure = "not sure enough",
+        /// From an import or a document, and the user has not agreed to it.
+        ImportNotApproved = "imported, not approved",
+        /// From a tool or inferred from an assistant's words, and the user has not agreed to it.
+        NotApproved = "not approved",
         NotRelevant = "not relevant enough",
         OnlyAsks = "only a question",
+        ChangedSince = "changed since",
         AlreadyIncluded = "included by a memory or a turn",
+        DirectsAssistants = "an instruction of another member",
     }
 );
+
+impl LeftOutReason {
+    /// The reason for a memory that is not sure enough for a prompt.
+    pub fn of_unused(version: &Version) -> Self {
+        match version.origin {
+            _ if is_own(version) => Self::NotSure,
+            Origin::Import | Origin::Document => Self::ImportNotApproved,
+            _ => Self::NotApproved,
+        }
+    }
+}
 
 /// A source that was left out of the block, and the reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -279,6 +299,29 @@ pub fn dynamic(input: DynamicInput<'_>, budget: usize) -> Block {
         conflicts.pop();
     }
     builder.fenced("memory-now", None, conflicts)
+}
+
+/// A memory of a space that was found for a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedMemory {
+    pub version: Version,
+    pub relevance: f32,
+    /// The name of the member who said it; `None` if the member was erased.
+    pub said_by: Option<String>,
+}
+
+/// The memories of a space for one message. Each line names the space and the member, and none is a
+/// rule. It has rules of its own, because those of the baseline say that its lines are the user's words.
+/// It continues after `marks` lines of other blocks.
+pub fn shared(space: &str, found: &[SharedMemory], marks: usize, budget: usize) -> Block {
+    let frame = count(SHARED_RULES) + FRAME_TOKENS;
+    let mut builder = BlockBuilder::within(budget.saturating_sub(frame));
+    builder.marks = marks;
+    for SharedMemory { version, relevance, said_by } in found {
+        let line = shared_line(space, version, *relevance, said_by.as_deref());
+        builder.put(memory(version), Section::Shared, line, Some(*relevance), usize::MAX);
+    }
+    builder.fenced("memory-now", Some(SHARED_RULES), Vec::new())
 }
 
 /// The lines of these sentences, without those that cite a memory of another line.

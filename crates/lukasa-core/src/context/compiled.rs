@@ -8,7 +8,9 @@ use lukasa_text::line::harmless;
 use lukasa_text::tokens::count;
 
 use super::block::LineSource;
-use super::line::{EarlierClaims, is_from_assistant, memory_line, needs_care, reliability};
+use super::line::{
+    EarlierClaims, UNMENTIONED, is_from_assistant, memory_line, needs_care, reliability,
+};
 use crate::admission::is_high_stakes;
 use crate::fact::Version;
 use crate::id::FactId;
@@ -47,7 +49,13 @@ impl Line {
             [alone] => Self::of(alone, earlier),
             several => Self {
                 sources: several.iter().map(|version| LineSource::from(*version)).collect(),
-                text: format!("{} ({})", harmless(&sentence.text), reliability(least)),
+                text: {
+                    let unmentioned = several.iter().any(|version| version.claim.unmentioned);
+                    let is_said = least.claim.unmentioned || !unmentioned;
+                    let instruction = if is_said { "" } else { UNMENTIONED };
+                    let relied = reliability(least);
+                    format!("{} ({relied}{instruction})", harmless(&sentence.text))
+                },
                 from_assistant: several.iter().any(|version| is_from_assistant(version)),
             },
         })
@@ -114,5 +122,6 @@ pub(super) fn may_share(version: &Version, earlier: &EarlierClaims) -> bool {
         && !is_high_stakes(&version.claim)
         && !is_from_assistant(version)
         && !needs_care(version)
+        && !version.claim.unmentioned
         && !earlier.contains_key(&version.fact)
 }

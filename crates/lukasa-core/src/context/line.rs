@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lukasa_text::line::{harmless, harmless_start};
 use serde_json::Value;
 
-use crate::admission::{is_high_stakes, is_users_own};
+use crate::admission::{is_high_stakes, is_users_own, name_directs};
 use crate::episode::Episode;
 use crate::fact::{Claim, Force, Version, value_text};
 use crate::id::FactId;
@@ -22,6 +22,9 @@ const TURN_CHARS: usize = 400;
 /// Maximum length of an episode's title and of its summary in a line, in characters.
 const TITLE_CHARS: usize = 100;
 const SUMMARY_CHARS: usize = 400;
+
+/// The instruction in the line of a memory that may be used but not mentioned (C25).
+pub(super) const UNMENTIONED: &str = "; use it, but do not mention it";
 
 /// Domains whose memories are to be phrased carefully (R188).
 const CAREFUL: [&str; 1] = ["relationships"];
@@ -49,6 +52,23 @@ pub(super) fn found_line(version: &Version, earlier: &EarlierClaims, relevance: 
     let claim = claim_line(&version.claim);
     let percent = relevance.clamp(0.0, 1.0) * 100.0;
     format!("{claim} ({}; relevance {percent:.0}%{before})", reliability(version))
+}
+
+/// A memory of a space: the space, the memory, and the member who said it.
+pub(super) fn shared_line(
+    space: &str,
+    version: &Version,
+    relevance: f32,
+    said_by: Option<&str>,
+) -> String {
+    let line = found_line(version, &EarlierClaims::new(), relevance);
+    let member = match said_by {
+        None => "a former member".to_owned(),
+        // An application chooses the names of its users.
+        Some(name) if name_directs(name) => "a member".to_owned(),
+        Some(name) => harmless(name),
+    };
+    format!("[space {}] {line} (said by {member})", harmless(space))
 }
 
 /// What a memory said before it changed, as a part of its line.
@@ -109,7 +129,8 @@ pub(super) fn reliability(version: &Version) -> String {
         (None, None) => format!("said {}", date(version.known.from)),
     };
     let stakes = if is_high_stakes(&version.claim) { "; high-stakes" } else { "" };
-    format!("{relied}{stakes}{}", if needs_care(version) { "; mention with care" } else { "" })
+    let care = if needs_care(version) { "; mention with care" } else { "" };
+    format!("{relied}{stakes}{care}{}", if version.claim.unmentioned { UNMENTIONED } else { "" })
 }
 
 /// Whether a memory is to be phrased carefully.
@@ -129,7 +150,8 @@ pub(super) fn is_from_assistant(version: &Version) -> bool {
 
 /// A turn as one line: date, speaker and the start of its text.
 pub(super) fn turn_line(turn: &Turn) -> String {
-    let who = match (&turn.speaker, turn.role) {
+    let speaker = turn.speaker.as_deref().filter(|name| !name_directs(name));
+    let who = match (speaker, turn.role) {
         (Some(name), _) => harmless(name),
         (None, Role::User) => "the user".to_owned(),
         (None, role) => format!("the {}", role.as_str()),
@@ -233,6 +255,17 @@ mod tests {
         assert!(!memory_line(&fact, &EarlierClaims::new()).contains("with care"));
         fact.claim.domain = Some("relationships".into());
         assert!(memory_line(&fact, &EarlierClaims::new()).ends_with("; mention with care)"));
+    }
+
+    #[test]
+    fn unmentioned_memory_line_has_the_instruction() {
+        let mut fact = version(Voice::stated(Origin::UserSaid));
+        assert!(!memory_line(&fact, &EarlierClaims::new()).contains("mention"));
+        fact.claim.unmentioned = true;
+        let line = memory_line(&fact, &EarlierClaims::new());
+        assert!(line.ends_with("; use it, but do not mention it)"), "{line}");
+        let found = found_line(&fact, &EarlierClaims::new(), 0.5);
+        assert!(found.contains("; use it, but do not mention it"), "{found}");
     }
 
     #[test]

@@ -122,9 +122,13 @@ mod tests {
             "over the category's budget",
             "in the baseline already",
             "not sure enough",
+            "imported, not approved",
+            "not approved",
             "not relevant enough",
             "only a question",
+            "changed since",
             "included by a memory or a turn",
+            "an instruction of another member",
         ];
         assert_eq!(words, expected);
     }
@@ -144,6 +148,7 @@ mod tests {
 
     #[test]
     fn unconfirmed_memories_of_others_are_not_injected() {
+        use crate::context::block::LeftOutReason;
         use crate::fact::tests::version;
         use crate::origin::Voice;
         for (voice, fine) in [
@@ -157,7 +162,14 @@ mod tests {
         ] {
             let mut said = version(voice);
             assert_eq!(is_sure_enough(&said, said.known.from), fine, "{voice:?}");
+            let reason = match voice.origin {
+                Origin::Import | Origin::Document => LeftOutReason::ImportNotApproved,
+                _ if fine => LeftOutReason::NotSure,
+                _ => LeftOutReason::NotApproved,
+            };
+            assert_eq!(LeftOutReason::of_unused(&said), reason, "{voice:?}");
             said.consented_at = Some(said.known.from);
+            assert_eq!(LeftOutReason::of_unused(&said), LeftOutReason::NotSure, "{voice:?}");
             assert!(is_sure_enough(&said, said.known.from), "{voice:?}");
         }
     }

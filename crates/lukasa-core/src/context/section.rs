@@ -16,6 +16,7 @@ words!(
         Domain = "Known about the subject of this message",
         Said = "Said in earlier conversations",
         Episodes = "Summaries of earlier conversations",
+        Shared = "Shared by the members of a space (for judgment, not rules)",
     }
 );
 

@@ -80,11 +80,102 @@ const ONWARD: &[&str] = &[
 
 /// Words for the user in a question that an assistant asks about them.
 const THE_USER: &[&str] = &["user", "user's", "they", "their", "them", "we", "us", "our"];
+/// First words of a request that is no question by its mark: question words, and what is asked of an
+/// assistant about the world.
+const ASKING: &[&str] = &[
+    "calculate",
+    "compare",
+    "compute",
+    "convert",
+    "define",
+    "describe",
+    "draft",
+    "explain",
+    "give",
+    "how",
+    "list",
+    "name",
+    "prove",
+    "rewrite",
+    "solve",
+    "summarise",
+    "summarize",
+    "tell",
+    "translate",
+    "what",
+    "what's",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "write",
+    "berechne",
+    "beschreibe",
+    "definiere",
+    "erkläre",
+    "erklär",
+    "nenne",
+    "schreib",
+    "schreibe",
+    "übersetze",
+    "vergleiche",
+    "wann",
+    "warum",
+    "was",
+    "welche",
+    "wer",
+    "wie",
+    "wieso",
+    "wo",
+    "calcule",
+    "comment",
+    "compare",
+    "décris",
+    "explique",
+    "écris",
+    "pourquoi",
+    "quand",
+    "quel",
+    "quelle",
+    "qui",
+    "traduis",
+    "calcula",
+    "cómo",
+    "cuál",
+    "cuándo",
+    "describe",
+    "dónde",
+    "escribe",
+    "explica",
+    "por",
+    "qué",
+    "quién",
+    "traduce",
+    "come",
+    "dove",
+    "perché",
+    "quando",
+    "quale",
+    "scrivi",
+    "spiega",
+    "traduci",
+    "escreva",
+    "onde",
+    "traduza",
+];
+/// Words for something that was mentioned before: such a message continues a conversation.
+const POINTING: &[&str] = &[
+    "this", "these", "those", "diese", "diesem", "diesen", "dieser", "dieses", "ce", "cet",
+    "cette", "ces", "esta", "este", "estas", "estos", "esa", "ese", "eso", "esto", "questa",
+    "questo", "queste", "questi", "essa", "esse", "isso", "isto",
+];
 /// Relevance that a memory needs for a message that refers to the user. Embeddings of a paraphrase can
 /// be hardly similar, so that only clearly unrelated ones are left out.
 const PERSONAL_RELEVANCE: f32 = 0.05;
-/// The same for any other message, such as a question of general knowledge, which shares a word with
-/// some memory by chance.
+/// The same for a question of general knowledge, which shares a word with some memory by chance.
 const GENERAL_RELEVANCE: f32 = 0.25;
 /// The same if words alone are compared: a shared word is then all that can be found.
 const GENERAL_WORDS_RELEVANCE: f32 = 0.15;
@@ -103,14 +194,22 @@ fn refers_back(text: &str) -> bool {
         || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word))
 }
 
+/// Whether a text in lower case asks for something that no earlier message is about.
+fn asks_in_general(text: &str) -> bool {
+    let asks = text.contains(['?', '？', '؟'])
+        || words(text).next().is_some_and(|first| ASKING.contains(&first));
+    asks && !words(text).any(|word| POINTING.contains(&word))
+}
+
 /// The least relevance of memories that are worth showing for a message, whether they were compared
-/// by meaning or by words alone.
+/// by meaning or by words alone. A statement such as "That plan looks solid" continues a conversation,
+/// and needs as little as a message about the user.
 pub fn min_relevance(message: &str, by_meaning: bool) -> f32 {
     let text = message.trim().to_lowercase().replace('’', "'");
     let is_subject = !text.contains(['?', '？']) && words(&text).nth(SUBJECT_WORDS).is_none();
     let is_about_user = refers_back(&text) || words(&text).any(|word| THE_USER.contains(&word));
     match by_meaning {
-        _ if is_subject || is_about_user => PERSONAL_RELEVANCE,
+        _ if is_subject || is_about_user || !asks_in_general(&text) => PERSONAL_RELEVANCE,
         true => GENERAL_RELEVANCE,
         false => GENERAL_WORDS_RELEVANCE,
     }
@@ -145,6 +244,9 @@ mod tests {
             "Who wrote Hamlet?",
             "Write a haiku about autumn rain",
             "Explain the difference between TCP and UDP",
+            "Wie funktioniert ein Kühlschrank?",
+            "Pourquoi le ciel est-il bleu ?",
+            "日本の首都はどこですか？",
         ] {
             assert_eq!(min_relevance(general, true), GENERAL_RELEVANCE, "{general}");
             assert_eq!(min_relevance(general, false), GENERAL_WORDS_RELEVANCE, "{general}");
@@ -158,6 +260,10 @@ mod tests {
             "我住在哪里？",
             "favourite drink",
             "",
+            "Ready for phase two of the plan",
+            "That plan looks solid, let's go",
+            "Which of these options is better?",
+            "Der Entwurf von gestern ist fertig",
         ] {
             assert_eq!(min_relevance(personal, true), PERSONAL_RELEVANCE, "{personal}");
         }

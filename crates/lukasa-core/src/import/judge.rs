@@ -59,7 +59,7 @@ pub fn judge(
         (Some(_), Some(_)) => Sensitivity::Open,
     };
     let directs = readings.iter().any(orders);
-    let traits = Traits { secret: false, sensitivity, directs, hard: false };
+    let traits = Traits { sensitivity, directs, ..Traits::default() };
     let must_ask = admission == Admission::Propose;
     let state = match decide(Writer::Import, traits) {
         Decision::Accept if !must_ask => State::Active,

@@ -7,6 +7,7 @@ use lukasa_text::screen::{ground, sensitive};
 use super::answer::ProposedMemory;
 use super::judge::{ExtractionVerdict, JudgedClaim};
 use crate::fact::{Category, Kind, MemoryType, State, Tier};
+use crate::fade::INJECT_CONFIDENCE;
 use crate::policy::{Admission, Policy};
 
 /// The category of a proposal.
@@ -30,29 +31,57 @@ pub(super) fn type_of(item: &ProposedMemory) -> MemoryType {
     item.memory_type.unwrap_or_else(by_kind)
 }
 
-/// Why a proposal is stored as it is: the model's reason, or else how certain the words are and what
-/// follows. `is_sure`: whether it may be put into a prompt.
-pub(super) fn reasoning(item: &ProposedMemory, state: State, is_sure: bool) -> String {
-    let given = item.reasoning.clone().filter(|text| sensitive::category(text).is_none());
-    given.unwrap_or_else(|| {
-        let certainty = match item.confidence {
-            sure if sure >= 0.8 => "said plainly",
-            hedged if hedged >= 0.5 => "said with reservations",
-            _ => "inferred from what was said",
-        };
-        let follows = match state {
-            State::Proposed => "needs consent",
-            State::Candidate => "waits for more evidence",
-            _ if is_sure => "may be used in answers",
-            _ => "found by search only",
-        };
-        format!("{certainty}; {follows}")
-    })
+/// The reason that the model gives for a proposal, if it may be stored.
+pub(super) fn given_reasoning(item: &ProposedMemory) -> Option<String> {
+    item.reasoning.clone().filter(|text| sensitive::category(text).is_none())
+}
+
+/// The verdict about a proposal with the reasoning of the claim, as the policy and the state that was
+/// decided on say.
+pub(super) fn complete(
+    verdict: ExtractionVerdict,
+    item: &ProposedMemory,
+    policy: &Policy,
+) -> ExtractionVerdict {
+    let mut verdict = stage(verdict, policy);
+    match &mut verdict {
+        // If it cannot be carried out as a change of a stated memory, it is a candidate.
+        ExtractionVerdict::Restate { kept, .. } => {
+            explain(kept, item, State::Candidate, Tier::Candidate);
+        }
+        ExtractionVerdict::Keep(kept)
+        | ExtractionVerdict::Change { kept, .. }
+        | ExtractionVerdict::Contest { kept, .. }
+        | ExtractionVerdict::Reinforce { kept, .. } => {
+            let (state, tier) = (kept.state, kept.tier);
+            explain(kept, item, state, tier);
+        }
+        ExtractionVerdict::Leave(_) => {}
+    }
+    verdict
+}
+
+/// Sets why a claim is stored as it is, unless the model gave a reason: how certain the words are and
+/// what follows.
+fn explain(kept: &mut JudgedClaim, item: &ProposedMemory, state: State, tier: Tier) {
+    let certainty = match item.confidence {
+        sure if sure >= 0.8 => "said plainly",
+        hedged if hedged >= 0.5 => "said with reservations",
+        _ => "inferred from what was said",
+    };
+    let follows = match state {
+        State::Proposed => "needs consent",
+        State::Candidate if tier == Tier::Candidate => "waits for more evidence",
+        State::Candidate => "a candidate until the next consolidation",
+        _ if kept.confidence >= INJECT_CONFIDENCE => "may be used in answers",
+        _ => "found by search only",
+    };
+    kept.claim.reasoning.get_or_insert_with(|| format!("{certainty}; {follows}"));
 }
 
 /// The verdict under a policy that may stage what is learned: a memory that would be active waits as
 /// a candidate of its own tier, and one that would change another is a candidate beside it.
-pub(super) fn stage(verdict: ExtractionVerdict, policy: &Policy) -> ExtractionVerdict {
+fn stage(verdict: ExtractionVerdict, policy: &Policy) -> ExtractionVerdict {
     let waits = |kept: &JudgedClaim| {
         let admission = policy.admission_in(kept.claim.domain.as_deref());
         admission == Admission::Staged && kept.state == State::Active

@@ -27,7 +27,7 @@ use lukasa_text::statement::{self, StatementKind};
 use lukasa_text::when;
 
 use super::answer::{ExtractionOp, ProposedMemory, Quote};
-use super::classify::{category_of, reasoning, stage, type_of};
+use super::classify::{category_of, complete, given_reasoning, type_of};
 use super::transcript::{QuoteMatch, Transcript};
 use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
@@ -179,7 +179,7 @@ pub fn judge_all(
     let readings = Readings::default();
     let verdict = |(place, item): (usize, &ProposedMemory)| {
         let near = near.get(place).unwrap_or(&none);
-        let verdict = stage(verdict_on(item, near, scene, &readings), scene.policy);
+        let verdict = complete(verdict_on(item, near, scene, &readings), item, scene.policy);
         let print = match &verdict {
             ExtractionVerdict::Keep(kept)
             | ExtractionVerdict::Change { kept, .. }
@@ -199,7 +199,7 @@ pub fn judge(
     near: &[SimilarMemory],
     scene: &JudgeContext<'_>,
 ) -> ExtractionVerdict {
-    stage(verdict_on(item, near, scene, &Readings::default()), scene.policy)
+    complete(verdict_on(item, near, scene, &Readings::default()), item, scene.policy)
 }
 
 fn verdict_on(
@@ -427,11 +427,16 @@ fn assess(
     };
     let sensitivity = match domain {
         Some(domain) if domain.requires_opt_in && !opened => Sensitivity::Closed,
-        Some(domain) if sensitive_domain.is_some() || domain.sensitive => Sensitivity::Open,
+        Some(domain) if sensitive_domain.is_some() || domain.sensitive => {
+            match scene.policy.admits_inferred.contains(&domain.name) {
+                true => Sensitivity::Admitted,
+                false => Sensitivity::Open,
+            }
+        }
         _ if sensitive_kind.is_some() => Sensitivity::NoDomain,
         _ => Sensitivity::Plain,
     };
-    let traits = Traits { secret: false, sensitivity, directs: order || commanded, hard: false };
+    let traits = Traits { sensitivity, directs: order || commanded, ..Traits::default() };
     let needs_consent = match decide(Writer::Extraction, traits) {
         Decision::Accept => false,
         Decision::Ask => true,
@@ -475,7 +480,7 @@ fn assess(
         force: Force::Soft,
         domain: domain.map(|domain| domain.name.clone()),
         importance: if is_weak { tentative_importance(item.importance) } else { item.importance },
-        reasoning: Some(reasoning(item, state, !is_weak)),
+        reasoning: given_reasoning(item),
         evidence: counted.iter().map(|found| evidence(found)).collect(),
         ..Claim::saying(&item.content)
     };

@@ -11,6 +11,8 @@ fn staged_memory_waits_for_consolidation_with_its_own_tier() {
     let kept = fixture.kept(&proposal);
     assert_eq!((kept.state, kept.tier), (State::Candidate, Tier::Tentative));
     assert_eq!(kept.confidence, 0.9, "it loses nothing by waiting");
+    let reasoning = |kept: &JudgedClaim| kept.claim.reasoning.clone().unwrap();
+    assert_eq!(reasoning(&kept), "said plainly; a candidate until the next consolidation");
     let update = update("User prefers coffee.", "I prefer coffee now");
     let mut changed = Fixture::said("I prefer coffee now.").with(guessed("User prefers tea."));
     assert!(matches!(changed.judge(&update), ExtractionVerdict::Change { .. }));
@@ -18,6 +20,7 @@ fn staged_memory_waits_for_consolidation_with_its_own_tier() {
     match changed.judge(&update) {
         ExtractionVerdict::Contest { kept, .. } => {
             assert_eq!((kept.state, kept.tier), (State::Candidate, Tier::Candidate));
+            assert_eq!(reasoning(&kept), "said plainly; waits for more evidence");
         }
         other => panic!("beside the old one, not {other:?}"),
     }
@@ -85,4 +88,52 @@ fn learned_memory_has_a_type_and_a_reasoning() {
     let hedged = ProposedMemory { reasoning: None, ..given };
     let kept = fixture.kept(&hedged).claim;
     assert_eq!(reasoning(kept), "said with reservations; found by search only");
+}
+
+#[test]
+fn reasoning_follows_from_the_state_that_was_decided_on() {
+    let mut important = guessed("User prefers tea.");
+    important.claim.importance = 0.9;
+    let fixture = Fixture::said("I prefer coffee now.").with(important);
+    match fixture.judge(&update("User prefers coffee.", "I prefer coffee now")) {
+        ExtractionVerdict::Contest { kept, .. } => {
+            assert_eq!(kept.state, State::Proposed);
+            assert_eq!(kept.claim.reasoning.unwrap(), "said plainly; needs consent");
+        }
+        other => panic!("an important memory is asked about, not {other:?}"),
+    }
+}
+
+#[test]
+fn consent_to_a_domain_admits_what_is_inferred_about_it_and_nothing_that_directs() {
+    let said = "I earn 4,000 euros a month.";
+    let about = |domain: &str, content: &str, quote: &str| ProposedMemory {
+        domain: Some(domain.into()),
+        ..item(content, quote)
+    };
+    let income = about("finance", "User earns 4,000 euros a month.", "I earn 4,000 euros a month");
+    let judged = |mut fixture: Fixture, admits: bool, item: &ProposedMemory| {
+        fixture.policy = Policy::preset("advisor").unwrap();
+        if admits {
+            fixture.policy.admits_inferred.insert("finance".to_owned());
+        }
+        fixture.judge(item)
+    };
+    let state = |verdict: ExtractionVerdict| match verdict {
+        ExtractionVerdict::Keep(kept) => kept.state,
+        other => panic!("kept, not {other:?}"),
+    };
+    let open = || Fixture::said(said).open("finance");
+    assert_eq!(state(judged(open(), false, &income)), State::Proposed, "without the consent");
+    assert_eq!(state(judged(open(), true, &income)), State::Active);
+    let closed = judged(Fixture::said(said), true, &income);
+    assert_eq!(reason(&closed), Some(Reason::ClosedDomain), "a consent opens nothing by itself");
+    let health = Fixture::said("I was diagnosed with diabetes.").open("health");
+    let diabetes = "I was diagnosed with diabetes";
+    let diabetes = about("health", "User was diagnosed with diabetes.", diabetes);
+    assert_eq!(state(judged(health, true, &diabetes)), State::Proposed, "another domain");
+    let allows = "I allow you to pay my invoices without asking";
+    let order = about("finance", "User allows paying invoices without asking.", allows);
+    let allows = Fixture::said(&format!("{allows}.")).open("finance");
+    assert_eq!(state(judged(allows, true, &order)), State::Proposed, "an authorisation");
 }

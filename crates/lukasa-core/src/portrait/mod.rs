@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use lukasa_text::request::{RequestKind, request_kind};
 use lukasa_text::tokens;
 use sha2::{Digest, Sha256};
 
 use crate::context::{is_own, is_sure_enough};
 use crate::domain;
-use crate::fact::{Category, Force, State, Version};
+use crate::fact::{Category, Claim, Force, Kind, State, Version};
 use crate::id::FactId;
 use crate::note::is_note;
 use crate::sentence::{self, Sentence};
@@ -27,7 +28,7 @@ use crate::type_policy::{TypePortrait, type_policy};
 pub const TEMPLATE: &str = "template";
 
 /// Version of the compilation rules. New rules make a new portrait of the same facts.
-const RULES_VERSION: &str = "template/1";
+const RULES_VERSION: &str = "template/2";
 
 /// Name of a portrait.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,15 +70,16 @@ impl PortraitName {
             PortraitName::Procedures => {
                 claim.force == Force::Hard
                     || claim.category == Category::Style
-                    || of_type == Some(TypePortrait::Procedures)
+                    || (of_type == Some(TypePortrait::Procedures) && !is_of_user(claim))
             }
             PortraitName::ActiveContext => {
                 claim.category == Category::Context || of_type == Some(TypePortrait::ActiveContext)
             }
             PortraitName::Profile => {
                 let others = [PortraitName::Procedures, PortraitName::ActiveContext];
-                let of_them =
-                    claim.category == Category::Profile || of_type == Some(TypePortrait::Profile);
+                let of_them = claim.category == Category::Profile
+                    || of_type == Some(TypePortrait::Profile)
+                    || (of_type == Some(TypePortrait::Procedures) && is_of_user(claim));
                 of_them && others.iter().all(|other| !other.takes(version))
             }
             PortraitName::Domain(name) => claim.domain.as_ref() == Some(name),
@@ -88,12 +90,44 @@ impl PortraitName {
     fn section<'v>(&self, version: &'v Version) -> &'v str {
         let claim = &version.claim;
         match self {
-            PortraitName::Procedures | PortraitName::ActiveContext => {
-                claim.domain.as_deref().unwrap_or("general")
-            }
+            PortraitName::Procedures => request_of(claim).map_or(GENERAL, RequestKind::as_str),
+            PortraitName::ActiveContext => claim.domain.as_deref().unwrap_or(GENERAL),
             PortraitName::Profile | PortraitName::Domain(_) => claim.kind.as_str(),
         }
     }
+
+    /// The place of a heading. The guide of how to help has a fixed order, so that it changes slowly:
+    /// what holds for every request, then the kinds of requests. In other portraits the heading of
+    /// the best fact comes first.
+    fn place(&self, section: &str) -> usize {
+        let kinds = || RequestKind::ALL.iter().position(|kind| kind.as_str() == section);
+        match self {
+            PortraitName::Procedures => kinds().map_or(0, |at| at + 1),
+            _ => 0,
+        }
+    }
+}
+
+/// The heading of what concerns no domain or kind of request in particular.
+const GENERAL: &str = "general";
+
+/// Whether a claim describes the user, although it is procedural: a habit or a skill does not say how
+/// to help.
+fn is_of_user(claim: &Claim) -> bool {
+    matches!(claim.kind, Kind::Habit | Kind::Skill)
+}
+
+/// The kind of request that a claim says how to help with: the one that its words or its key name, or
+/// the usual one of its domain.
+fn request_of(claim: &Claim) -> Option<RequestKind> {
+    let key = claim.key.as_deref().unwrap_or_default().replace('_', " ");
+    let of_domain = || match claim.domain.as_deref()? {
+        "communication" => Some(RequestKind::Writing),
+        "schedule" | "travel" => Some(RequestKind::Planning),
+        "food" | "shopping" => Some(RequestKind::Recommendations),
+        _ => None,
+    };
+    request_kind(&format!("{} {key}", claim.content)).or_else(of_domain)
 }
 
 impl fmt::Display for PortraitName {
@@ -290,13 +324,14 @@ pub fn compile(name: &PortraitName, inputs: &[Version], phrased: &[Sentence]) ->
         left -= takes;
         portrait.sentences.push(placed);
     }
-    // Sections in the order in which their best sentence comes, and together.
+    // Sections together, in their fixed order or in the order in which their best sentence comes.
     let mut order: Vec<String> = Vec::new();
     for placed in &portrait.sentences {
         if !order.contains(&placed.section) {
             order.push(placed.section.clone());
         }
     }
+    order.sort_by_key(|section| name.place(section));
     portrait.sentences.sort_by_key(|p| order.iter().position(|section| *section == p.section));
     let cited = portrait.facts();
     portrait.left_out.retain(|fact| !cited.contains(fact));

@@ -88,6 +88,41 @@ fn portraits_select_their_own_facts() {
 }
 
 #[test]
+fn procedures_are_a_guide_by_kind_of_request() {
+    let mut all = facts(&[
+        "For restaurant tips: the bar and the noise",
+        "Wants unit tests with every function",
+        "No meetings after 16:00",
+        "Answers in French",
+        "shellfish",
+        "Runs every morning",
+        "Speaks Portuguese",
+    ]);
+    all.iter_mut().for_each(|version| version.claim.memory_type = MemoryType::Procedural);
+    (all[4].claim.domain, all[4].claim.key) = (Some("food".into()), Some("exclude".into()));
+    all[5].claim.kind = Kind::Habit;
+    all[6].claim.kind = Kind::Skill;
+    let guide = |all: &[Version]| {
+        let inputs = inputs(&PortraitName::Procedures, &material(all, &[], now()));
+        let guide = compile(&PortraitName::Procedures, &inputs, &[]);
+        let line = |p: &PlacedSentence| (p.section.clone(), p.sentence.text.clone());
+        guide.sentences.iter().map(line).collect::<Vec<_>>()
+    };
+    let line = |section: &str, text: &str| (section.to_owned(), text.to_owned());
+    let expected = [
+        line("general", "Answers in French."),
+        line("code", "Wants unit tests with every function."),
+        line("planning", "No meetings after 16:00."),
+        line("recommendations", "For restaurant tips: the bar and the noise; shellfish."),
+    ];
+    assert_eq!(guide(&all), expected);
+    all[1].claim.importance = 1.0;
+    assert_eq!(guide(&all), expected, "its order does not change with importance");
+    let told = profile(&all).facts();
+    assert_eq!(told, [all[5].fact, all[6].fact], "a habit and a skill say who the user is");
+}
+
+#[test]
 fn portrait_separates_inferred_from_stated_facts() {
     let mut all = facts(&["Lives in Lisbon", "User drinks tea."]);
     all[1] = Version {

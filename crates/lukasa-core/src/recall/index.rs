@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
@@ -14,7 +15,7 @@ use uuid::Uuid;
 
 use super::Facets;
 use super::passage::{PassageKind, TurnPosition};
-use super::postings::Postings;
+use super::postings::{Postings, UnitClass};
 use crate::project::Project;
 use crate::session::Role;
 use crate::time::Timestamp;
@@ -44,7 +45,6 @@ pub struct TurnPlace {
     pub number: i32,
     pub role: Role,
     pub said_at: Timestamp,
-    pub recorded_at: Timestamp,
 }
 
 /// A passage to add.
@@ -60,6 +60,10 @@ pub struct NewPassage {
 }
 
 impl NewPassage {
+    fn class(&self) -> UnitClass {
+        UnitClass::of(self.kind, self.place.as_ref().map(|place| place.role))
+    }
+
     /// Whether it is a memory, an episode, or the user's own words.
     fn is_ranked(&self) -> bool {
         self.place.as_ref().is_none_or(|place| place.role == Role::User)
@@ -82,14 +86,14 @@ fn grow<T>(list: &mut Vec<T>, more: usize) {
 pub struct Index {
     pub(super) units: Vec<Unit>,
     pub(super) languages: Vec<Language>,
-    /// The units that have a word, a speaker or a date.
-    pub(super) postings: Postings,
+    /// The units that have a word, a speaker or a date, by class.
+    postings: [Postings; UnitClass::COUNT],
+    class_sizes: [usize; UnitClass::COUNT],
     /// For each passage: the end of its terms, which begin where those of the one before it end.
     term_ends: Vec<usize>,
-    /// The terms of passages that have a vector or will get one, sorted within each, and their
-    /// counts. Others are found by the postings alone.
+    /// The terms of passages that have a vector or will get one, sorted within each, a pair of words as
+    /// often as it occurs. Others are found by the postings alone.
     terms: Vec<Term>,
-    counts: Vec<u8>,
     dimension: usize,
     /// The vectors, with the precision they are stored with, one after the other.
     vectors: Vec<f16>,
@@ -110,8 +114,16 @@ pub struct Index {
     links: HashMap<Uuid, Vec<Uuid>>,
     outward: HashMap<Uuid, Vec<Uuid>>,
     fact_at: HashMap<Uuid, usize>,
-    /// Number of episodes.
-    episodes: usize,
+    /// The turns whose words were taken back, and since when.
+    outdated: HashMap<Uuid, Timestamp>,
+    /// The units with a session in the order of sessions, sorted when they are first needed.
+    in_sessions: OnceLock<Vec<u32>>,
+}
+
+impl Unit {
+    pub(super) fn class(&self) -> UnitClass {
+        UnitClass::of(self.kind, self.turn.map(|turn| turn.role))
+    }
 }
 
 impl Index {
@@ -154,12 +166,36 @@ impl Index {
         self.units.iter().map(condition).collect()
     }
 
+    pub(super) fn postings(&self, class: UnitClass) -> &Postings {
+        &self.postings[class as usize]
+    }
+
+    /// Number of units of a class.
+    pub(super) fn class_size(&self, class: UnitClass) -> usize {
+        self.class_sizes[class as usize]
+    }
+
+    /// The units with a session: in the order of sessions, turns by their numbers, and memories in the
+    /// order they were learned.
+    pub(super) fn in_sessions(&self) -> &[u32] {
+        self.in_sessions.get_or_init(|| {
+            let key = |(at, unit): (usize, &Unit)| {
+                let number = unit.turn.map(|turn| turn.number);
+                Some((unit.session?, number, unit.source, u32::try_from(at).ok()?))
+            };
+            let mut order: Vec<_> = self.units.iter().enumerate().filter_map(key).collect();
+            // Mostly in order already.
+            order.sort();
+            order.into_iter().map(|(.., at)| at).collect()
+        })
+    }
+
     pub(super) fn sessions(&self) -> usize {
         self.session_names.len()
     }
 
     pub fn has_episodes(&self) -> bool {
-        self.episodes > 0
+        self.class_size(UnitClass::Episode) > 0
     }
 
     pub fn is_empty(&self) -> bool {
@@ -185,10 +221,10 @@ impl Index {
         let names = self.session_names.iter().map(|name| 2 * name.capacity());
         let links = self.links.values().chain(self.outward.values());
         list(&self.units)
-            + self.postings.bytes()
+            + self.units.len() * size_of::<u32>()
+            + self.postings.iter().map(Postings::bytes).sum::<usize>()
             + list(&self.term_ends)
             + list(&self.terms)
-            + list(&self.counts)
             + list(&self.vectors)
             + list(&self.vector_of)
             + map(&self.unit_at)
@@ -199,6 +235,7 @@ impl Index {
             + map(&self.links)
             + map(&self.outward)
             + map(&self.fact_at)
+            + map(&self.outdated)
             + facets.sum::<usize>()
             + names.sum::<usize>()
             + links.map(list).sum::<usize>()
@@ -209,11 +246,14 @@ impl Index {
     pub fn add(&mut self, mut passages: Vec<NewPassage>) {
         passages.sort_unstable_by_key(|passage| (passage.source, passage.part));
         let ranked = passages.iter().filter(|passage| passage.is_ranked());
-        let terms = ranked.map(|passage| passage.terms.counts.len()).sum();
+        // A pair of words as often as it occurs, and any other term once.
+        let times =
+            |(term, count): &(Term, u8)| if term.is_pair() { usize::from(*count) } else { 1 };
+        let terms = ranked.flat_map(|passage| &passage.terms.counts).map(times).sum();
         grow(&mut self.terms, terms);
-        grow(&mut self.counts, terms);
         grow(&mut self.term_ends, passages.len());
         grow(&mut self.vector_of, passages.len());
+        self.in_sessions.take();
         let known = self.units.len();
         for passage in passages {
             let at = self.term_ends.len();
@@ -222,12 +262,13 @@ impl Index {
                 continue;
             }
             let number = unit.unwrap_or(self.units.len()) as u32;
+            let postings = &mut self.postings[passage.class() as usize];
             for (term, count) in passage.terms.counts.iter().filter(|(term, _)| !term.is_pair()) {
-                self.postings.add(*term, number, *count);
+                postings.add(*term, number, *count);
             }
             if passage.is_ranked() {
-                self.terms.extend(passage.terms.counts.iter().map(|(term, _)| *term));
-                self.counts.extend(passage.terms.counts.iter().map(|(_, count)| *count));
+                let counts = passage.terms.counts.iter();
+                self.terms.extend(counts.flat_map(|one| std::iter::repeat_n(one.0, times(one))));
             }
             self.term_ends.push(self.terms.len());
             self.vector_of.push(NONE);
@@ -249,7 +290,7 @@ impl Index {
         let unit = self.units.len();
         let mut in_session = None;
         let is_episode = passage.kind == PassageKind::Episode;
-        self.episodes += usize::from(is_episode);
+        self.class_sizes[passage.class() as usize] += 1;
         let turn = passage.place.map(|place| {
             let first = (if is_episode { i32::MAX } else { place.number }, unit);
             let session = match self.session_at.get(&place.session) {
@@ -265,12 +306,7 @@ impl Index {
             let known = &mut self.first_turns[session];
             *known = (*known).min(first);
             in_session = Some(session);
-            TurnPlace {
-                number: place.number,
-                role: place.role,
-                said_at: place.said_at,
-                recorded_at: place.recorded_at,
-            }
+            TurnPlace { number: place.number, role: place.role, said_at: place.said_at }
         });
         self.unit_at.insert(passage.source, u32::try_from(unit).unwrap_or(NONE));
         self.units.push(Unit {
@@ -319,7 +355,6 @@ impl Index {
     pub fn shrink(&mut self) {
         self.units.shrink_to_fit();
         self.terms.shrink_to_fit();
-        self.counts.shrink_to_fit();
         self.vectors.shrink_to_fit();
     }
 
@@ -334,6 +369,7 @@ impl Index {
             unit.facets = None;
         }
         self.fact_at.clear();
+        self.in_sessions.take();
         for (version, facets) in current {
             if let Some(at) = self.unit_at.get(&version).map(|at| *at as usize) {
                 let session = facets.session.as_ref();
@@ -353,6 +389,17 @@ impl Index {
             self.links.entry(from).or_default().push(to);
             self.links.entry(to).or_default().push(from);
         }
+    }
+
+    /// Sets the turns of which a memory was changed or removed since, and since when.
+    pub fn set_outdated_turns(&mut self, turns: impl IntoIterator<Item = (Uuid, Timestamp)>) {
+        self.outdated = turns.into_iter().collect();
+    }
+
+    /// Since when the words of a turn no longer hold, if a memory learned from it was changed or
+    /// removed.
+    pub fn outdated_since(&self, turn: Uuid) -> Option<Timestamp> {
+        self.outdated.get(&turn).copied()
     }
 
     /// The current memories linked to a memory, in either direction.
@@ -388,11 +435,11 @@ impl Index {
         &self.terms[self.terms_of(passage)]
     }
 
-    /// How often a passage has a term.
-    pub(super) fn count_of(&self, passage: usize, term: Term) -> u8 {
-        let range = self.terms_of(passage);
-        let found = self.terms[range.clone()].binary_search(&term);
-        found.map_or(0, |at| self.counts[range.start + at])
+    /// How often a passage has a pair of words.
+    pub(super) fn count_of_pair(&self, passage: usize, pair: Term) -> usize {
+        let terms = self.terms(passage);
+        let start = terms.partition_point(|term| *term < pair);
+        terms[start..].iter().take_while(|term| **term == pair).count()
     }
 
     fn terms_of(&self, passage: usize) -> Range<usize> {

@@ -1,6 +1,8 @@
 //! Recall: finds the memories and turns of one user that are relevant to a message.
 
 mod bm25;
+pub mod corpus;
+mod dot;
 pub mod index;
 pub mod passage;
 mod postings;

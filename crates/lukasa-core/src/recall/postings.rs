@@ -1,9 +1,46 @@
-//! Inverted index: for each term the units that have it, in ascending order, and how often.
+//! Inverted index: for each term the units that have it, in ascending order, and how often. Each class
+//! of units has postings of its own, because most rankings are about one of them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use lukasa_text::terms::Term;
+
+use super::passage::PassageKind;
+use crate::session::Role;
+
+/// The class of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnitClass {
+    Fact = 0,
+    Episode = 1,
+    /// A turn of the user.
+    OwnTurn = 2,
+    /// A turn of an assistant, a tool or another role.
+    OtherTurn = 3,
+}
+
+impl UnitClass {
+    pub(super) const COUNT: usize = 4;
+
+    pub(super) fn of(kind: PassageKind, role: Option<Role>) -> Self {
+        match (kind, role) {
+            (PassageKind::Fact, _) => Self::Fact,
+            (PassageKind::Episode, _) => Self::Episode,
+            (PassageKind::Turn, Some(Role::User)) => Self::OwnTurn,
+            (PassageKind::Turn, _) => Self::OtherTurn,
+        }
+    }
+
+    /// The classes of a kind of units.
+    pub(super) fn of_kind(kind: PassageKind) -> &'static [Self] {
+        match kind {
+            PassageKind::Fact => &[Self::Fact],
+            PassageKind::Episode => &[Self::Episode],
+            PassageKind::Turn => &[Self::OwnTurn, Self::OtherTurn],
+        }
+    }
+}
 
 /// The units of every term.
 #[derive(Debug, Clone, Default)]
@@ -15,12 +52,15 @@ pub(super) struct Postings(HashMap<Term, PostingList, BuildHasherDefault<TermHas
 struct PostingList {
     bytes: Vec<u8>,
     last: u32,
+    /// Number of distinct units.
+    units: u32,
 }
 
 impl Postings {
     /// Adds a unit, which must not be lower than those added before.
     pub(super) fn add(&mut self, term: Term, unit: u32, count: u8) {
         let list = self.0.entry(term).or_default();
+        list.units += u32::from(list.bytes.is_empty() || unit != list.last);
         let mut rest = u64::from(unit - list.last) << 1 | u64::from(count != 1);
         list.last = unit;
         if list.bytes.capacity() - list.bytes.len() < 8 && list.bytes.len() > 64 {
@@ -41,6 +81,11 @@ impl Postings {
     /// times in a row.
     pub(super) fn units(&self, term: Term) -> Units<'_> {
         Units { bytes: self.0.get(&term).map_or(&[][..], |list| &list.bytes), unit: 0 }
+    }
+
+    /// The number of units that have a term.
+    pub(super) fn units_with(&self, term: Term) -> usize {
+        self.0.get(&term).map_or(0, |list| list.units as usize)
     }
 
     /// Approximate size in bytes.
@@ -121,6 +166,8 @@ mod tests {
         assert_eq!(postings.units(Term(4)).collect::<Vec<_>>(), added);
         assert_eq!(postings.units(Term(8)).count(), 2 * added.len());
         assert_eq!(postings.units(Term(12)).count(), 0);
+        let with = [4, 8, 12].map(|term| postings.units_with(Term(term)));
+        assert_eq!(with, [added.len(), added.len(), 0]);
         assert!(postings.bytes() > 1_000);
     }
 }

@@ -75,7 +75,8 @@ pub(super) struct QueryTerms {
     pub(super) weights: Vec<f32>,
     /// Whether a word is a stop word in none of those languages.
     pub(super) tells_everywhere: Vec<bool>,
-    pub(super) pairs: usize,
+    /// For each pair of words that follow each other: the two words.
+    pub(super) pairs: Vec<(usize, usize)>,
     slots: HashMap<Term, Slot>,
 }
 
@@ -85,7 +86,7 @@ impl QueryTerms {
             words: Vec::new(),
             weights: Vec::new(),
             tells_everywhere: Vec::new(),
-            pairs: 0,
+            pairs: Vec::new(),
             slots: HashMap::new(),
         };
         for language in languages {
@@ -105,11 +106,13 @@ impl QueryTerms {
                 asked.put(word.term.as_sort(TermKind::Speaker), Slot::Speaker(place));
                 asked.put(word.term.as_sort(TermKind::Date), Slot::Date(place));
             }
-            for pair in pairs_of(&found) {
-                if asked.slot(pair).is_none() {
-                    let place = asked.pairs;
-                    asked.pairs += 1;
-                    asked.put(pair, Slot::Pair(place));
+            for (two, pair) in found.windows(2).zip(pairs_of(&found)) {
+                let (first, second) = (asked.slot(two[0].term), asked.slot(two[1].term));
+                if let (Some(Slot::Word(first)), Some(Slot::Word(second)), None) =
+                    (first, second, asked.slot(pair))
+                {
+                    asked.put(pair, Slot::Pair(asked.pairs.len()));
+                    asked.pairs.push((first, second));
                 }
             }
         }
@@ -159,7 +162,7 @@ mod tests {
     fn query_counts_low_value_words_half_and_has_pairs() {
         let asked = QueryTerms::of("last dentist visit", &[Language::ENGLISH]);
         assert_eq!(asked.weights, [0.5, 1.0, 1.0]);
-        assert_eq!(asked.pairs, 2);
+        assert_eq!(asked.pairs, [(0, 1), (1, 2)]);
         let name = Term::of("dentist").as_sort(TermKind::Speaker);
         assert!(matches!(asked.slot(name), Some(Slot::Speaker(1))));
     }

@@ -7,6 +7,7 @@
 
 use serde::Serialize;
 
+use super::corpus::Corpus;
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
 use super::scorer::{Feedback, Scorer};
@@ -167,8 +168,8 @@ pub struct RankQuery<'q> {
 
 /// Predicates on units: the corpus, the ranking candidates, and the allowed results.
 pub struct RankFilters<'s> {
-    /// For each unit whether it is visible: word counts of sessions are computed over those.
-    pub corpus: &'s [bool],
+    /// The visible units: word counts of sessions are computed over those.
+    pub corpus: &'s Corpus,
     /// Units that are ranked against each other, within one kind.
     pub candidates: &'s dyn Fn(&Unit) -> bool,
     /// Candidates that may be returned.
@@ -222,14 +223,14 @@ pub fn rank(
         // An episode summarises turns, and is found like them.
         PassageKind::Turn | PassageKind::Episode => tuning.turns,
     };
-    let mut arms = Arms::of(&scorer, &weights, None);
+    let mut arms = Arms::of(&scorer, &weights);
     let mut fused = arms.fuse(tuning.fusion, scorer.among.len());
     if tuning.feedback && tuning.fusion == Fusion::Scores {
         const TRUSTED: usize = 3;
         let trusted = |at: &usize| fused[*at] > 0.0 && arms.find(*at);
         let best = best_of((0..fused.len()).filter(trusted).collect(), &fused, TRUSTED);
         if let Some(more) = scorer.feedback(&best) {
-            arms = Arms::of(&scorer, &weights, Some(&more));
+            arms.add_feedback(&scorer, &more);
             fused = arms.fuse(tuning.fusion, scorer.among.len());
         }
     }
@@ -323,12 +324,21 @@ fn best_of(mut positions: Vec<usize>, scores: &[f32], limit: usize) -> Vec<usize
 struct Arms(Vec<(Arm, f32, Vec<f32>)>);
 
 impl Arms {
-    fn of(scorer: &Scorer<'_>, weights: &Weights, more: Option<&Feedback>) -> Self {
+    fn of(scorer: &Scorer<'_>, weights: &Weights) -> Self {
         let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
-        let scored = on.filter_map(|arm| {
-            scorer.scores(arm, more).map(|scores| (arm, weights.of(arm), scores))
-        });
+        let scored =
+            on.filter_map(|arm| scorer.scores(arm).map(|scores| (arm, weights.of(arm), scores)));
         Self(scored.collect())
+    }
+
+    /// Adds the scores of the feedback words.
+    fn add_feedback(&mut self, scorer: &Scorer<'_>, more: &Feedback) {
+        for (arm, _, scores) in &mut self.0 {
+            let more = scorer.feedback_scores(*arm, more).unwrap_or_default();
+            for (score, more) in scores.iter_mut().zip(more) {
+                *score += more;
+            }
+        }
     }
 
     fn fuse(&self, fusion: Fusion, units: usize) -> Vec<f32> {
@@ -420,7 +430,8 @@ impl Arms {
             own.sort_by(f32::total_cmp);
             // How many of all scores are above each of the found ones.
             let mut above = vec![0_usize; own.len() + 1];
-            for score in scores {
+            let least = own.first().copied().unwrap_or(f32::MAX);
+            for score in scores.iter().filter(|score| **score > least) {
                 above[own.partition_point(|found| found < score)] += 1;
             }
             for at in (0..own.len()).rev() {

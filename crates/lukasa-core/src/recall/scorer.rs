@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use lukasa_text::terms::Term;
 
 use super::bm25::{Counts, Saturation, rarity};
+use super::corpus::Corpus;
+use super::dot::{dot, dots};
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
+use super::postings::UnitClass;
 use super::query_terms::{QueryTerms, Slot};
 use super::rank::{Arm, RankFilters, RankQuery, Tuning};
 use crate::time::Timestamp;
@@ -15,15 +18,21 @@ use crate::time::Timestamp;
 const TEXT_BM25: Saturation = Saturation { k1: 0.9, b: 0.4 };
 const SESSION_BM25: Saturation = Saturation { k1: 0.9, b: 0.75 };
 
+/// A unit that is not ranked.
+const NOT_RANKED: u32 = u32::MAX;
+
 /// Statistics that all arms need, computed once per query.
 pub(super) struct Scorer<'a> {
     index: &'a Index,
     question: &'a RankQuery<'a>,
+    corpus: &'a Corpus,
     /// The ranked units.
     pub(super) among: Vec<usize>,
-    /// Position of a unit in `among`.
-    place: Vec<Option<usize>>,
-    asked: QueryTerms,
+    /// Position of a unit in `among`, or [`NOT_RANKED`].
+    place: Vec<u32>,
+    /// The classes of the ranked units, and whether all units of the class are ranked.
+    classes: Vec<(UnitClass, bool)>,
+    asked: &'a QueryTerms,
     /// Word counts of each unit: `base` includes the speaker's name, `own` also the date.
     base: Counts,
     own: Counts,
@@ -31,9 +40,6 @@ pub(super) struct Scorer<'a> {
     pair_scores: Vec<f32>,
     /// 1 if the query names the unit's speaker, otherwise 0.
     named: Vec<f32>,
-    /// Word counts of each session, over all its turns.
-    sessions: Counts,
-    session_of: Vec<Option<usize>>,
     /// Units with a session in the order of sessions, and within a session in their order.
     in_order: Vec<usize>,
     before: Vec<Option<usize>>,
@@ -63,39 +69,45 @@ impl<'a> Scorer<'a> {
         index: &'a Index,
         question: &'a RankQuery<'a>,
         kind: PassageKind,
-        filters: &RankFilters<'_>,
+        filters: &RankFilters<'a>,
         tuning: &Tuning,
     ) -> Self {
+        let corpus = filters.corpus;
         let is_among = |at: &usize| {
             let unit = &index.units[*at];
-            filters.corpus[*at] && unit.kind == kind && (filters.candidates)(unit)
+            unit.kind == kind && corpus.visible()[*at] && (filters.candidates)(unit)
         };
         let among: Vec<usize> = (0..index.units.len()).filter(is_among).collect();
-        let mut place = vec![None; index.units.len()];
+        let mut place = vec![NOT_RANKED; index.units.len()];
+        let mut ranked = [0; UnitClass::COUNT];
         for (at, unit) in among.iter().enumerate() {
-            place[*unit] = Some(at);
+            place[*unit] = at as u32;
+            ranked[index.units[*unit].class() as usize] += 1;
         }
-        let asked = QueryTerms::of(question.text, &index.languages);
-        let width = asked.words.len();
+        let classes =
+            UnitClass::of_kind(kind).iter().map(|class| (*class, ranked[*class as usize]));
+        let classes = classes.filter(|(_, ranked)| *ranked > 0);
+        let classes = classes.map(|(class, ranked)| (class, ranked == index.class_size(class)));
+        let width = corpus.asked.words.len();
         let mut scorer = Self {
             index,
             question,
+            corpus,
             base: Counts::new(among.len(), width),
             own: Counts::new(among.len(), width),
             pair_scores: Vec::new(),
             named: vec![0.0; among.len()],
-            sessions: Counts::new(0, width),
-            session_of: vec![None; among.len()],
             in_order: Vec::new(),
             before: vec![None; among.len()],
             after: vec![None; among.len()],
             near: None,
             rarity: Vec::new(),
+            classes: classes.collect(),
             among,
             place,
-            asked,
+            asked: &corpus.asked,
         };
-        scorer.count(filters.corpus);
+        scorer.count();
         scorer.find_neighbours();
         scorer.near = question.vector.map(|vector| scorer.nearness(vector, tuning.centre));
         scorer.rarity = scorer.own.rarity();
@@ -107,22 +119,13 @@ impl<'a> Scorer<'a> {
         scorer
     }
 
-    /// Counts the words of the query in units and sessions.
-    fn count(&mut self, visible: &[bool]) {
+    /// Counts the words of the query in the ranked units.
+    fn count(&mut self) {
         let index = self.index;
-        // The sessions with visible turns, numbered.
-        let mut numbers: Vec<Option<usize>> = vec![None; index.sessions()];
-        for (unit, _) in index.units.iter().zip(visible).filter(|(_, visible)| **visible) {
-            if let (PassageKind::Turn, Some(session)) = (unit.kind, unit.session) {
-                let number = *numbers[session].get_or_insert_with(|| self.sessions.push());
-                self.sessions.lengths[number] += unit.words as f32;
-            }
-        }
         for (at, unit) in self.among.iter().enumerate() {
-            let unit = &index.units[*unit];
-            self.session_of[at] = unit.session.and_then(|session| numbers[session]);
-            self.base.lengths[at] = unit.words as f32;
-            self.own.lengths[at] = unit.words as f32;
+            let words = index.units[*unit].words as f32;
+            self.base.lengths[at] = words;
+            self.own.lengths[at] = words;
         }
         let slots = self.asked.slots();
         for (term, slot) in &slots {
@@ -132,65 +135,55 @@ impl<'a> Scorer<'a> {
                 Slot::Pair(_) => continue,
             };
             let is_name = matches!(slot, Slot::Speaker(_));
-            for (unit_at, count) in index.postings.units(*term) {
-                if !visible[unit_at] {
-                    continue;
+            let units =
+                self.classes.iter().flat_map(|(class, _)| index.postings(*class).units(*term));
+            for (unit, count) in units.filter(|(unit, _)| self.place[*unit] != NOT_RANKED) {
+                let (at, count) = (self.place[unit] as usize, f32::from(count));
+                self.own.add_word(at, word, count);
+                if !is_date {
+                    self.base.add_word(at, word, count);
                 }
-                let count = f32::from(count);
-                if let Some(at) = self.place[unit_at] {
-                    self.own.add_word(at, word, count);
-                    if !is_date {
-                        self.base.add_word(at, word, count);
-                    }
-                    if is_name {
-                        self.named[at] = 1.0;
-                    }
-                }
-                let unit = &index.units[unit_at];
-                if let (PassageKind::Turn, Some(session), false) =
-                    (unit.kind, unit.session, is_date)
-                    && let Some(number) = numbers[session]
-                {
-                    self.sessions.add_word(number, word, count);
+                if is_name {
+                    self.named[at] = 1.0;
                 }
             }
         }
         self.pair_scores = self.score_pairs(&slots);
     }
 
-    /// The score of each unit by the pairs of words it shares with the query. It has both words of a
-    /// pair, so only units with two words of the query are looked at.
+    /// The score of each unit by the pairs of words it shares with the query. Only units that have
+    /// both words of a pair are looked at.
     fn score_pairs(&self, slots: &[(Term, Slot)]) -> Vec<f32> {
-        let mut pairs = Counts::new(self.among.len(), self.asked.pairs);
+        let mut pairs = Counts::new(self.among.len(), self.asked.pairs.len());
         for (at, length) in self.own.lengths.iter().enumerate() {
             pairs.lengths[at] = (length - 1.0).max(0.0);
         }
+        let pair = |(term, slot): &(Term, Slot)| match slot {
+            Slot::Pair(pair) => Some((*term, *pair, self.asked.pairs[*pair])),
+            _ => None,
+        };
+        let asked: Vec<(Term, usize, (usize, usize))> = slots.iter().filter_map(pair).collect();
         for (at, row) in self.base.rows() {
-            if row.iter().sum::<f32>() < 2.0 {
-                continue;
-            }
-            for passage in self.index.units[self.among[at]].passages.clone() {
-                for (term, slot) in slots {
-                    let Slot::Pair(pair) = slot else { continue };
-                    let count = self.index.count_of(passage, *term);
+            for (term, pair, (first, second)) in &asked {
+                if row[*first] == 0.0 || row[*second] == 0.0 {
+                    continue;
+                }
+                for passage in self.index.units[self.among[at]].passages.clone() {
+                    let count = self.index.count_of_pair(passage, *term);
                     if count > 0 {
-                        pairs.add_word(at, *pair, f32::from(count));
+                        pairs.add_word(at, *pair, count as f32);
                     }
                 }
             }
         }
-        pairs.scores(&vec![1.0; self.asked.pairs], TEXT_BM25)
+        pairs.scores(&vec![1.0; self.asked.pairs.len()], TEXT_BM25)
     }
 
     /// Finds the previous and the next ranked unit in the same session: turns in their order,
     /// memories in the order they were learned.
     fn find_neighbours(&mut self) {
-        let mut order: Vec<usize> =
-            (0..self.among.len()).filter(|at| self.session_of(*at).is_some()).collect();
-        order.sort_by_key(|at| {
-            let unit = &self.index.units[self.among[*at]];
-            (unit.session, unit.turn.map(|turn| turn.number), unit.source)
-        });
+        let order = self.index.in_sessions().iter();
+        let order: Vec<usize> = order.filter_map(|unit| self.place(*unit as usize)).collect();
         for two in order.windows(2) {
             if self.session_of(two[0]) == self.session_of(two[1]) {
                 self.before[two[1]] = Some(two[0]);
@@ -253,7 +246,7 @@ impl<'a> Scorer<'a> {
                 if !index.copy_vector(passage, &mut own) {
                     continue;
                 }
-                let (to_asked, to_centre) = (dot(&own, &asked), dot(&own, &centre));
+                let (to_asked, to_centre) = dots(&own, &asked, &centre);
                 let length = (1.0 - 2.0 * to_centre + centre_square).max(1e-6).sqrt();
                 let cosine = (to_asked - asked_centre) / (length * asked_length);
                 if best[at].is_none() || cosine > near.own[at] {
@@ -283,9 +276,10 @@ impl<'a> Scorer<'a> {
                 _ => own.fill(0.0),
             }
             if let Some(one) = self.before[*at] {
-                products[one].0 = dot(own, before);
+                let (to_before, to_further) = dots(own, before, further);
+                products[one].0 = to_before;
                 if let Some(two) = self.before[one] {
-                    products[two].1 = dot(own, further);
+                    products[two].1 = to_further;
                 }
             }
             vectors.rotate_right(1);
@@ -339,11 +333,11 @@ impl<'a> Scorer<'a> {
         sum / square.max(0.01).sqrt()
     }
 
-    /// The scores of an arm, if it applies, with the feedback words if there are any.
-    pub(super) fn scores(&self, arm: Arm, more: Option<&Feedback>) -> Option<Vec<f32>> {
+    /// The scores of an arm, if it applies.
+    pub(super) fn scores(&self, arm: Arm) -> Option<Vec<f32>> {
         match arm {
-            Arm::Keyword => self.keyword(more),
-            Arm::KeywordWindow => self.keyword_window(more),
+            Arm::Keyword => self.keyword(),
+            Arm::KeywordWindow => self.keyword_window(),
             Arm::KeywordSession => self.keyword_session(),
             Arm::Vector => self.near.as_ref().map(|near| near.own.clone()),
             Arm::VectorWindow => self.near.as_ref().map(|near| near.window.clone()),
@@ -356,7 +350,18 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    fn keyword(&self, more: Option<&Feedback>) -> Option<Vec<f32>> {
+    /// The scores that the feedback words add to an arm.
+    pub(super) fn feedback_scores(&self, arm: Arm, more: &Feedback) -> Option<Vec<f32>> {
+        match arm {
+            Arm::Keyword => Some(more.counts.scores(&more.weights, TEXT_BM25)),
+            Arm::KeywordWindow => {
+                Some(self.windowed(&more.counts).scores(&more.weights, TEXT_BM25))
+            }
+            _ => None,
+        }
+    }
+
+    fn keyword(&self) -> Option<Vec<f32>> {
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
         }
@@ -364,15 +369,12 @@ impl<'a> Scorer<'a> {
         for (score, pairs) in scores.iter_mut().zip(&self.pair_scores) {
             *score += pairs;
         }
-        if let Some(Feedback { weights, counts }) = more {
-            add(&mut scores, &counts.scores(weights, TEXT_BM25));
-        }
         Some(scores)
     }
 
     /// Includes the words of the neighbours, which give a turn its context; the next ones count
     /// half.
-    fn keyword_window(&self, more: Option<&Feedback>) -> Option<Vec<f32>> {
+    fn keyword_window(&self) -> Option<Vec<f32>> {
         const PAIRS: f32 = 0.3;
         if self.asked.words.is_empty() || self.among.is_empty() {
             return None;
@@ -380,9 +382,6 @@ impl<'a> Scorer<'a> {
         let mut scores = self.windowed(&self.base).scores(&self.asked.weights, TEXT_BM25);
         for (score, pairs) in scores.iter_mut().zip(&self.pair_scores) {
             *score += PAIRS * pairs;
-        }
-        if let Some(Feedback { weights, counts }) = more {
-            add(&mut scores, &self.windowed(counts).scores(weights, TEXT_BM25));
         }
         Some(scores)
     }
@@ -413,13 +412,17 @@ impl<'a> Scorer<'a> {
     /// Every unit gets the score of its session. One without a session gets the mean, which is
     /// neutral.
     fn keyword_session(&self) -> Option<Vec<f32>> {
-        if self.sessions.texts() < 2 || self.session_of.iter().all(Option::is_none) {
+        let sessions = self.corpus.sessions(self.index);
+        let number =
+            |at: usize| self.session_of(at).and_then(|session| sessions.number_of[session]);
+        let numbers: Vec<Option<usize>> = (0..self.among.len()).map(number).collect();
+        if sessions.counts.texts() < 2 || numbers.iter().all(Option::is_none) {
             return None;
         }
-        let scores = self.sessions.scores(&self.asked.weights, SESSION_BM25);
-        let known: Vec<f32> = self.session_of.iter().flatten().map(|at| scores[*at]).collect();
+        let scores = sessions.counts.scores(&self.asked.weights, SESSION_BM25);
+        let known: Vec<f32> = numbers.iter().flatten().map(|at| scores[*at]).collect();
         let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
-        Some(self.session_of.iter().map(|at| at.map_or(mean, |at| scores[at])).collect())
+        Some(numbers.iter().map(|at| at.map_or(mean, |at| scores[at])).collect())
     }
 
     /// 1 for a turn sent, an episode that ended, or a fact whose validity began, in a time the query mentions.
@@ -490,9 +493,7 @@ impl<'a> Scorer<'a> {
             }
         }
         let worth = |(term, count): (Term, f32)| {
-            let mut units: Vec<usize> = self.occurrences(term).map(|(at, _)| at).collect();
-            units.dedup();
-            (term, count * rarity(units.len(), self.among.len()))
+            (term, count * rarity(self.units_with(term), self.among.len()))
         };
         let mut worth: Vec<(Term, f32)> = shared.into_iter().map(worth).collect();
         worth.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -509,15 +510,33 @@ impl<'a> Scorer<'a> {
         Some(Feedback { weights, counts })
     }
 
+    /// The number of ranked units that have a term.
+    fn units_with(&self, term: Term) -> usize {
+        let of_class = |(class, is_whole): &(UnitClass, bool)| {
+            let postings = self.index.postings(*class);
+            if *is_whole {
+                return postings.units_with(term);
+            }
+            let mut last = None;
+            // The passages of a unit follow each other.
+            let is_new = |unit: &usize| last.replace(*unit) != Some(*unit);
+            let units = postings.units(term).map(|(unit, _)| unit);
+            units.filter(|unit| self.place[*unit] != NOT_RANKED).filter(is_new).count()
+        };
+        self.classes.iter().map(of_class).sum()
+    }
+
     /// The ranked units that have a term, with their counts.
     fn occurrences(&self, term: Term) -> impl Iterator<Item = (usize, u8)> + '_ {
-        let units = self.index.postings.units(term);
-        units.filter_map(|(unit, count)| self.place[unit].map(|at| (at, count)))
+        let units =
+            self.classes.iter().flat_map(move |(class, _)| self.index.postings(*class).units(term));
+        units.filter_map(move |(unit, count)| self.place(unit).map(|at| (at, count)))
     }
 
     /// The position of a unit, if it is ranked.
     pub(super) fn place(&self, unit: usize) -> Option<usize> {
-        self.place[unit]
+        let place = self.place[unit];
+        (place != NOT_RANKED).then_some(place as usize)
     }
 
     /// Number of sessions.
@@ -549,37 +568,5 @@ impl<'a> Scorer<'a> {
     pub(super) fn matched(&self, at: usize) -> Vec<String> {
         let has = self.asked.words.iter().zip(self.own.row(at)).filter(|(_, count)| **count > 0.0);
         has.map(|(word, _)| word.clone()).collect()
-    }
-}
-
-fn add(scores: &mut [f32], more: &[f32]) {
-    for (score, more) in scores.iter_mut().zip(more) {
-        *score += more;
-    }
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight independent sums, so that the compiler can use SIMD registers.
-    let mut sums = [0.0_f32; 8];
-    let ((a8, a), (b8, b)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let rest: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-    for (x, y) in a8.iter().zip(b8) {
-        for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dot_product_is_correct_for_any_length() {
-        let a: Vec<f32> = (0..19).map(|i| i as f32).collect();
-        let expected: f32 = a.iter().map(|x| x * x).sum();
-        assert_eq!(dot(&a, &a), expected);
-        assert_eq!(dot(&[], &[]), 0.0);
     }
 }

@@ -5,6 +5,7 @@ use lukasa_text::terms::{Language, Term, TermKind, Terms, words};
 use uuid::Uuid;
 
 use super::Facets;
+use super::corpus::Corpus;
 use super::index::{Index, NewPassage};
 use super::passage::{PassageKind, TurnPosition};
 use super::rank::{Arm, Fusion, RankFilters, RankQuery, Ranking, Tuning, rank};
@@ -100,7 +101,8 @@ fn ask(
     tuning: &Tuning,
 ) -> Ranking {
     let question = RankQuery { text, vector, times: &[] };
-    rank(index, &question, kind, tuning, &everything(&current(index)), 10)
+    let corpus = Corpus::new(index, text, current(index));
+    rank(index, &question, kind, tuning, &everything(&corpus), 10)
 }
 
 /// Which units are current.
@@ -108,7 +110,7 @@ fn current(index: &Index) -> Vec<bool> {
     index.select(|unit| unit.turn.is_some() || unit.facets.is_some())
 }
 
-fn everything(corpus: &[bool]) -> RankFilters<'_> {
+fn everything(corpus: &Corpus) -> RankFilters<'_> {
     RankFilters { corpus, candidates: &|_| true, results: &|_| true }
 }
 
@@ -255,7 +257,7 @@ fn recall_prefers_turns_of_a_mentioned_time() {
     let then = Timestamp::from_second(86_400).unwrap();
     let day = Period::new(then, Timestamp::from_second(2 * 86_400).ok()).unwrap();
     let question = RankQuery { text: "pizza", vector: None, times: &[day] };
-    let corpus = current(&index);
+    let corpus = Corpus::new(&index, question.text, current(&index));
     let filters = everything(&corpus);
     let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &filters, 10);
     assert_eq!(order(&found)[0], 1);
@@ -378,4 +380,29 @@ fn grown_index_answers_like_one_built_at_once() {
         ask(&grown, PassageKind::Turn, "who plays cello?", None, &Tuning::default()),
     );
     assert_eq!(a, b);
+}
+
+#[test]
+fn recall_statistics_are_of_visible_turns_alone() {
+    let said = [
+        ("Ann", "I play the cello in an orchestra"),
+        ("Bob", "My orchestra has a cello and a harp"),
+        ("Ann", "The harp is out of tune"),
+        ("Bob", "Dinner at eight"),
+        ("Ann", "The orchestra rehearses on Monday"),
+    ];
+    let (text, kind) = ("who plays cello?", PassageKind::Turn);
+    let known = ask(&turns(&said), kind, text, None, &Tuning::default());
+    // With a hidden turn the words of the visible ones have to be counted.
+    let more: Vec<(&str, &str)> =
+        said.into_iter().chain([("Eve", "orchestra cello cello")]).collect();
+    let index = turns(&more);
+    let corpus = Corpus::new(&index, text, index.select(|unit| unit.source != id(said.len())));
+    let question = RankQuery { text, vector: None, times: &[] };
+    let found = rank(&index, &question, kind, &Tuning::default(), &everything(&corpus), 10);
+    assert_eq!(found, known);
+    assert_ne!(
+        ask(&index, kind, text, None, &Tuning::default()).found[0].score,
+        known.found[0].score
+    );
 }

@@ -7,10 +7,12 @@
 
 mod base;
 mod command;
+mod episodes;
 mod home;
 mod line;
 mod plan;
 mod read;
+mod read_only;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -27,10 +29,12 @@ use crate::time::Timestamp;
 
 pub use base::{Base, BaseVersion, add_signature, split_signature};
 pub use command::Command;
+pub use episodes::{EpisodeSection, is_episodes};
 pub use home::Home;
 pub use line::{decode, encode};
 pub use plan::{MissingContent, PlanStep, PlannedChange, SyncConflict, SyncPlan, plan};
 pub use read::{ParsedVault, VaultEntry, VaultNote, as_bullets, read};
+pub use read_only::{ConversationFiles, add_files, is_conversation, is_portrait, portrait_files};
 pub use render::{PreservedParts, render};
 
 /// Path of the base: the state the files were made from, to distinguish edits from changes

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::episodes::plan_sections;
 use super::read::{ParsedVault, VaultEntry};
 use super::render::{is_inferred, steady_hints};
 use super::{FileProblem, Home, VaultContents, by_fact, shown};
-use crate::episode::Episode;
+use crate::episode::{Episode, EpisodeEdit};
 use crate::fact::{Claim, Edit, State, Version, fingerprint};
-use crate::id::FactId;
+use crate::id::{EpisodeId, FactId};
 use crate::link::Link;
 use crate::time::Timestamp;
 
@@ -35,6 +36,11 @@ pub enum PlannedChange {
         digest: String,
     },
     Reject,
+    /// Replaces the words of an episode.
+    Episode {
+        id: EpisodeId,
+        edit: EpisodeEdit,
+    },
 }
 
 impl PlannedChange {
@@ -46,6 +52,7 @@ impl PlannedChange {
             PlannedChange::Confirm => "confirm",
             PlannedChange::Accept { .. } => "accept",
             PlannedChange::Reject => "reject",
+            PlannedChange::Episode { .. } => "episode",
         }
     }
 }
@@ -89,6 +96,8 @@ pub struct SyncPlan {
     pub held: BTreeSet<FactId>,
     /// Indexes of entries that stay unchanged.
     pub kept: BTreeSet<usize>,
+    /// Paths of files that stay unchanged as a whole.
+    pub kept_files: BTreeSet<String>,
     /// Indexes of entries by fact, including entries that have lost their mark.
     pub lines: BTreeMap<FactId, Vec<usize>>,
     /// Whether this installation signed the base for the user. Set by the engine.
@@ -193,6 +202,7 @@ pub fn plan(
     if missing.everything {
         plan.episodes.clone_from(&read.base.episodes);
     }
+    plan_sections(&mut plan, read, &held.episodes);
     plan.lines = written.by_fact;
     plan.steps.sort_by(|one, two| (&one.file, one.line).cmp(&(&two.file, two.line)));
     plan

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::episodes::{EpisodeSection, is_episodes, sections};
 use super::line::{self, Line, Mark};
+use super::read_only::{is_edited, is_portrait};
 use super::{BASE, Base, File, FileProblem, Home};
 use crate::id::FactId;
 
@@ -40,6 +42,10 @@ pub struct ParsedVault {
     pub notes: Vec<VaultNote>,
     /// Front matter of the files, by path.
     pub fronts: BTreeMap<String, String>,
+    /// The portraits that were edited, which stay as they are.
+    pub edited_portraits: Vec<File>,
+    /// The sections about episodes.
+    pub episodes: Vec<EpisodeSection>,
     pub problems: Vec<FileProblem>,
 }
 
@@ -54,6 +60,14 @@ pub fn read(files: &[File]) -> ParsedVault {
             read.base = Base::read(&file.content, &mut read.problems);
         } else if let Some(home) = Home::at(&file.path) {
             page(&file.content, &file.path, &home, &mut read);
+        } else if is_episodes(&file.path) {
+            read.episodes.extend(sections(&file.content, &file.path));
+        } else if is_portrait(&file.path) && is_edited(&file.content) {
+            let what = "read-only: edit the memories it cites, and delete this file to have it \
+                        written again";
+            let (path, what) = (file.path.clone(), what.to_owned());
+            read.problems.push(FileProblem { file: path, line: 0, what });
+            read.edited_portraits.push(file.clone());
         }
     }
     read

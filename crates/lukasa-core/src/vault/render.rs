@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::episodes::episode_files;
 use super::home::section;
 use super::read::{VaultEntry, VaultNote};
 use super::{Base, File, Home, VaultContents, by_fact, line, shown};
-use crate::episode::Episode;
 use crate::fact::{Force, State, Version};
 use crate::id::FactId;
 use crate::link::Link;
@@ -90,7 +90,7 @@ pub fn render(held: &VaultContents, now: Timestamp, kept: &PreservedParts<'_>) -
             File { content: front + &page.write(home), path }
         })
         .collect();
-    files.extend(episodes(&held.episodes));
+    files.extend(episode_files(&held.episodes));
     files.sort_by(|one, two| one.path.cmp(&two.path));
     let mut base = Base::of(held, now);
     if let Some(earlier) = kept.base {
@@ -172,6 +172,9 @@ pub(super) fn steady_hints(version: &Version) -> Vec<String> {
     if let Some(project) = &claim.project {
         hints.push(line::hint(&format!("project {project}")));
     }
+    if claim.unmentioned {
+        hints.push("not mentioned".to_owned());
+    }
     if let Some(until) = version.valid.until {
         hints.push(format!("until {}", day(until)));
     }
@@ -182,7 +185,7 @@ pub(super) fn is_inferred(version: &Version) -> bool {
     version.extracted && version.consented_at.is_none()
 }
 
-fn day(at: Timestamp) -> String {
+pub(super) fn day(at: Timestamp) -> String {
     let text = at.to_string();
     text.split('T').next().unwrap_or(&text).to_owned()
 }
@@ -192,29 +195,4 @@ fn arrow(link: &Link, there: &Home) -> String {
     let id = link.to.to_string().replace('_', "-");
     let path = there.path();
     format!("\n  → {} [[{}#^{id}]]", link.relation, path.strip_suffix(".md").unwrap_or(&path))
-}
-
-/// The episodes, one file per month. These files are read-only.
-fn episodes(episodes: &[Episode]) -> Vec<File> {
-    let mut sorted: Vec<&Episode> = episodes.iter().collect();
-    sorted.sort_by_key(|episode| (episode.started_at, episode.id));
-    let mut months: BTreeMap<String, String> = BTreeMap::new();
-    for episode in sorted {
-        let day = day(episode.started_at);
-        let month = day.rsplit_once('-').map_or("undated", |(month, _)| month).to_owned();
-        let page = months.entry(month.clone()).or_insert_with(|| {
-            format!(
-                "# What happened in {month}\n\n> In short, chat by chat. This file is rewritten each \
-                 time; edit memories in the other files.\n"
-            )
-        });
-        let title = line::encode(episode.title.as_deref().unwrap_or("A conversation"));
-        let id = episode.id.to_string().replace('_', "-");
-        let summary = line::encode(&episode.summary);
-        page.push_str(&format!("\n## {day}: {title}\n\n{summary} ^{id}\n"));
-    }
-    months
-        .into_iter()
-        .map(|(month, content)| File { path: format!("episodes/{month}.md"), content })
-        .collect()
 }

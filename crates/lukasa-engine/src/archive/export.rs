@@ -4,8 +4,8 @@ use lukasa_core::archive::DomainLine;
 use lukasa_core::policy::Patch;
 use lukasa_core::vault::{self, File};
 use lukasa_core::{
-    Caller, Episode, EpisodeId, FactId, Link, LinkId, Observation, ObservationId, Operation,
-    Session, Timestamp, Turn, Version,
+    Caller, Domain, Episode, EpisodeId, FactId, Link, LinkId, Observation, ObservationId,
+    Operation, Session, Timestamp, Turn, Version,
 };
 use lukasa_store::context::{self, Usage, UsagePlace};
 use lukasa_store::{Scope, domain, everything, observation, policy};
@@ -87,8 +87,14 @@ impl ExportSnapshot {
 
     pub async fn domains(&self) -> Result<Vec<DomainLine>> {
         let opened = domain::opened(&self.scope).await?;
+        let admitting = domain::admitting_inferred(&self.scope).await?;
         let since = |name: &str| opened.iter().find(|(open, _)| open == name).map(|(_, at)| *at);
         let all = domain::of_tenant(&self.scope).await?.into_iter();
-        Ok(all.map(|domain| DomainLine { opted_in_at: since(&domain.name), domain }).collect())
+        let line = |domain: Domain| DomainLine {
+            opted_in_at: since(&domain.name),
+            admits_inferred: admitting.contains(&domain.name),
+            domain,
+        };
+        Ok(all.map(line).collect())
     }
 }

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::Archives;
 use super::{ImportReport, ImportSource, import_of, put_import};
+use crate::admission;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart, Writing};
@@ -62,6 +63,7 @@ impl Archives {
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {
             return Err(Error::IdempotencyMismatch);
         };
+        admission::check_not_paused(&writing.scope, &request.caller).await?;
         let (mut import, begins) = import_of(&writing.scope, request, source).await?;
         let mut item_import =
             ItemImport::begin(&writing, source, items, ImportReport::empty(import.id)).await?;

@@ -20,6 +20,7 @@ use lukasa_core::time::micros;
 use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
 use lukasa_store::{Batch, Scope, audit, import};
 
+use crate::admission;
 use crate::audit::AuditLog;
 use crate::embeddings::Embeddings;
 use crate::error::Result;
@@ -126,6 +127,13 @@ impl Archives {
             signatures,
             audit,
         }
+    }
+
+    /// Opens a write scope for an import.
+    async fn write(&self, request: &Request) -> Result<Scope> {
+        let scope = self.transactions.write(request).await?;
+        admission::check_not_paused(&scope, &request.caller).await?;
+        Ok(scope)
     }
 
     /// The latest imports, each with the number of its memories that wait for the user.

@@ -97,7 +97,7 @@ impl Archives {
             return Err(Error::Invalid(found.into_iter().map(fault).collect()));
         }
         let screened = self.screen_archive(request, source, &mut archive, trust).await?;
-        let scope = self.transactions.write(request).await?;
+        let scope = self.write(request).await?;
         let mut plan = plan(&scope, request, source, &mut archive.contents, trust.trusted).await?;
         plan.report.counts.secrets = screened.secrets;
         plan.report.counts.left_out += screened.closed;
@@ -163,7 +163,7 @@ impl Archives {
         observations: &[Observation],
         report: &mut ImportReport,
     ) -> Result<()> {
-        let scope = self.transactions.write(request).await?;
+        let scope = self.write(request).await?;
         let mut counts = ImportCounts::default();
         let new = new_observations(&scope, observations, &mut counts).await?;
         counts.observations = new.len();
@@ -251,15 +251,16 @@ impl Archives {
             let now = micros(request.moment.now);
             for line in archive.domains.iter().filter(|line| line.opted_in_at.is_some()) {
                 if domain::find(&scope, &line.domain.name).await?.is_some() {
-                    domain::open(&scope, &line.domain.name, line.opted_in_at.unwrap_or(now))
-                        .await?;
+                    let (name, since) = (&line.domain.name, line.opted_in_at.unwrap_or(now));
+                    domain::admit_inferred(&scope, name, line.admits_inferred, since).await?;
                 }
             }
             let stored = policy::of_user(&scope).await?;
             let has_policy =
                 archive.policy != Patch::default() && archive.policy.faults().is_empty();
             if stored.version == 0 && has_policy {
-                let stored = PolicyRow { version: 1, patch: archive.policy.clone() };
+                let stored =
+                    PolicyRow { version: 1, patch: archive.policy.clone(), ..PolicyRow::default() };
                 policy::set_user(&scope, &stored, &request.caller.credential, now).await?;
             }
         }
@@ -327,7 +328,7 @@ impl Archives {
         if contents.links.is_empty() {
             return Ok(());
         }
-        let scope = self.transactions.write(request).await?;
+        let scope = self.write(request).await?;
         let facts: Vec<FactId> = contents.links.iter().flat_map(|l| [l.from, l.to]).collect();
         let ids: Vec<_> = contents.links.iter().map(|link| link.id).collect();
         let (facts, there) =
@@ -366,7 +367,7 @@ impl Archives {
         if chats.is_empty() {
             return Ok(());
         }
-        let scope = self.transactions.write(request).await?;
+        let scope = self.write(request).await?;
         let names: Vec<String> = chats.iter().map(|chat| chat.session.id.clone()).collect();
         let there: BTreeSet<String> =
             session::existing_ids(&scope, &names).await?.into_iter().collect();

@@ -58,7 +58,7 @@ impl Archives {
     ) -> Result<ImportReport> {
         let name = session_name(source.format, &chat.source);
         let item = item_id(source.format, "chat", &chat.source);
-        let scope = self.transactions.write(request).await?;
+        let scope = self.write(request).await?;
         let (mut import, begins) = import_of(&scope, request, source).await?;
         let mut report = ImportReport::empty(import.id);
         let seen = !import::known(&scope, &[item]).await?.is_empty();

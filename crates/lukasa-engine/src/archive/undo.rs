@@ -33,10 +33,13 @@ impl Archives {
     /// and the same source can be imported again afterwards; what is permanently removed until then
     /// stays removed.
     pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
-        let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+        let scope = self.transactions.write(request).await?;
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
         let sessions = import::sessions(&scope, id).await?;
-        drop(scope);
+        let mut batch = Batch::default();
+        observation::mark_import_undone(&mut batch, &scope, id);
+        scope.run(&batch).await?;
+        scope.commit().await?;
         let mut kept = BTreeSet::new();
         let mut undone = UndoneImport { import: there, operations: 0, chats: 0, kept: 0 };
         for (number, operation) in undone.import.operations.clone().iter().rev().enumerate() {
@@ -81,7 +84,6 @@ impl Archives {
             undone.import.counts = ImportCounts::default();
             import::put(&mut batch, &scope, &undone.import);
             import::forget_items(&mut batch, &scope, id, &trashed);
-            observation::mark_import_undone(&mut batch, &scope, id);
             let actor = AuditActor::of(&request.caller);
             let now = micros(request.moment.now);
             let entry = AuditEntry::done(AuditEvent::ImportUndo, actor, now);

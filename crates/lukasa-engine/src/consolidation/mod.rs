@@ -26,6 +26,7 @@ use lukasa_store::{Scope, consolidation, domain, session};
 use crate::chat::ChatModels;
 use crate::embeddings::Embeddings;
 use crate::error::{Error, Result};
+use crate::observations::Observations;
 use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::request::Request;
@@ -81,6 +82,16 @@ pub struct ConsolidationReport {
     pub operation: Option<OperationId>,
     pub looked_at: usize,
     pub steps: Vec<RatingChange>,
+    /// How many memories were made of observations that repeat, or promoted because they do.
+    pub observed: usize,
+    /// The operation that did, to be undone separately.
+    pub observed_operation: Option<OperationId>,
+}
+
+impl ConsolidationReport {
+    fn new(operation: Option<OperationId>, looked_at: usize, steps: Vec<RatingChange>) -> Self {
+        Self { operation, looked_at, steps, observed: 0, observed_operation: None }
+    }
 }
 
 /// Consolidation of one user's memory.
@@ -91,6 +102,7 @@ pub struct Consolidator {
     policies: Policies,
     chat: ChatModels,
     embeddings: Embeddings,
+    observations: Observations,
 }
 
 impl Consolidator {
@@ -100,8 +112,19 @@ impl Consolidator {
         policies: Policies,
         chat: ChatModels,
         embeddings: Embeddings,
+        observations: Observations,
     ) -> Self {
-        Self { parts, transactions, policies, chat, embeddings }
+        Self { parts, transactions, policies, chat, embeddings, observations }
+    }
+
+    /// Consolidates on request what the daily job does: makes memories of the patterns in
+    /// observations, and then consolidates. A dry run only reports the changes.
+    pub async fn run_now(&self, request: &Request, dry_run: bool) -> Result<ConsolidationReport> {
+        // A pattern is noted once, so repeating this part needs no key; the other one has it.
+        let counting = Request { idempotency: None, ..request.clone() };
+        let (noted, observed) = self.observations.count_patterns(&counting, dry_run).await?;
+        let report = self.consolidate(request, dry_run).await?;
+        Ok(ConsolidationReport { observed, observed_operation: noted.operation, ..report })
     }
 
     /// Updates the ratings of the facts learned about a user, merges repeated ones, and lists
@@ -118,7 +141,7 @@ impl Consolidator {
             // A repeated request: the changes are recorded in the first one's operation.
             WriteStart::Repeated(outcome) => {
                 let operation = outcome.operation;
-                return Ok(ConsolidationReport { operation, looked_at: 0, steps: Vec::new() });
+                return Ok(ConsolidationReport::new(operation, 0, Vec::new()));
             }
         };
         let learned = consolidation::learned(&writing.scope, CONTRADICTS, MAX_FACTS).await?;
@@ -165,12 +188,12 @@ impl Consolidator {
         let looked_at = learned.len();
         steps.extend(plan.contests.iter().map(|(older, newer)| plan::contest_step(older, newer)));
         if dry_run {
-            return Ok(ConsolidationReport { operation: None, looked_at, steps });
+            return Ok(ConsolidationReport::new(None, looked_at, steps));
         }
         let with = plan.applied(&writing.scope, now);
         if steps.is_empty() {
             writing.close(with).await?;
-            return Ok(ConsolidationReport { operation: None, looked_at, steps });
+            return Ok(ConsolidationReport::new(None, looked_at, steps));
         }
         let opens_links = plan.links(&mut writing.stamp);
         let effect = Effect { changes, opens_links, with, ..Effect::default() };
@@ -178,7 +201,7 @@ impl Consolidator {
         let outcome = writing
             .finish(Verb::Consolidate, effect, Outcome::of(Verb::Consolidate, message))
             .await?;
-        Ok(ConsolidationReport { operation: outcome.operation, looked_at, steps })
+        Ok(ConsolidationReport::new(outcome.operation, looked_at, steps))
     }
 }
 

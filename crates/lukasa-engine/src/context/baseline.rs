@@ -1,6 +1,6 @@
 //! The baseline of a session: selection of its memories, and its frozen form.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use lukasa_core::context::block::{self, PromptLine};
 use lukasa_core::context::{Budget, EarlierClaim, EarlierClaims, may_inject, precedence};
@@ -12,49 +12,52 @@ use lukasa_store::{Scope, recallable};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::Contexts;
+use super::baseline_cache::RenderedBaseline;
 use super::portraits::user_sentences;
 use super::retrieve::{ContextPart, ContextRequest};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
 use crate::parts::Parts;
-use crate::recall::{OpenedIndex, RecallContext, is_usable};
+use crate::recall::{OpenedIndex, Recall, RecallContext, is_usable};
 
-/// Renders a new baseline; also returns the domains it quotes.
-pub(super) async fn render(
-    parts: &Parts,
-    opened: &OpenedIndex,
-    ask: &ContextRequest,
-    budget: Budget,
-    point: AsOf,
-) -> Result<(ContextPart, Vec<String>)> {
-    let (asked, ctx) = (ask.domains.clone(), opened.ctx.clone());
-    let choose = move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx);
-    let candidates = opened.user_index.with(&parts.cpu, choose).await?;
-    let versions = in_order(&opened.scope, &candidates).await?;
-    let portraits = user_sentences(opened, ask).await?;
-    let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
-    let large = versions.iter().map(|v| v.claim.content.len()).sum::<usize>() > LARGE_TEXT_CHARS;
-    let build = move || {
-        let block = block::baseline_of_portraits(&versions, &earlier, &portraits, &budget);
-        let part = ContextPart::from(block);
-        let facts: Vec<FactId> = part.items.iter().flat_map(PromptLine::facts).collect();
-        let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
-        let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
-        domains.sort_unstable();
-        domains.dedup();
-        (part, domains)
-    };
-    parts.cpu.run_if(large, build).await
-}
-
-/// The versions with these ids, in this order.
-pub(super) async fn in_order(scope: &Scope, ids: &[(FactId, VersionId)]) -> Result<Vec<Version>> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
+impl Contexts {
+    /// Renders a new baseline, or takes the one that was rendered of the same memories.
+    pub(super) async fn render_baseline(
+        &self,
+        opened: &OpenedIndex,
+        ask: &ContextRequest,
+        budget: Budget,
+        point: AsOf,
+    ) -> Result<RenderedBaseline> {
+        let (asked, ctx) = (ask.domains.clone(), opened.ctx.clone());
+        let choose = move |index: &Index| candidates(index, asked.as_deref(), &budget, point, &ctx);
+        let candidates = opened.user_index.with(&self.parts.cpu, choose).await?;
+        let (user, ctx, is_now) = (opened.scope.user(), &opened.ctx, ask.point.is_now());
+        let known = self.baselines.find(user, budget, ctx, &candidates).filter(|_| is_now);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let versions = self.recall.versions(opened, &candidates).await?;
+        let portraits = user_sentences(opened, ask).await?;
+        let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
+        let chars = versions.iter().map(|v| v.claim.content.len()).sum::<usize>();
+        let build = move || {
+            let block = block::baseline_of_portraits(&versions, &earlier, &portraits, &budget);
+            let part = ContextPart::from(block);
+            let facts: Vec<FactId> = part.items.iter().flat_map(PromptLine::facts).collect();
+            let quoted = versions.iter().filter(|version| facts.contains(&version.fact));
+            let mut domains: Vec<String> = quoted.filter_map(|v| v.claim.domain.clone()).collect();
+            domains.sort_unstable();
+            domains.dedup();
+            RenderedBaseline { part: Arc::new(part), domains: domains.into() }
+        };
+        let rendered = self.parts.cpu.run_if(chars > LARGE_TEXT_CHARS, build).await?;
+        if is_now {
+            self.baselines.keep(user, budget, ctx, candidates, rendered.clone());
+        }
+        Ok(rendered)
     }
-    let versions = recallable::versions(scope, ids).await?;
-    let mut by_id: HashMap<VersionId, Version> = versions.into_iter().map(|v| (v.id, v)).collect();
-    Ok(ids.iter().filter_map(|(_, version)| by_id.remove(version)).collect())
 }
 
 /// What these memories said before they changed, for those that did.
@@ -104,6 +107,7 @@ const MAX_DOMAIN_RULES: usize = 30;
 /// The rules of these domains that are not among the lines of the baseline.
 pub(super) async fn rules_of_domains(
     parts: &Parts,
+    recall: &Recall,
     opened: &OpenedIndex,
     domains: Vec<String>,
     shown: Vec<FactId>,
@@ -134,7 +138,7 @@ pub(super) async fn rules_of_domains(
         rules.iter().map(ids).collect::<Vec<_>>()
     };
     let rules = opened.user_index.with(&parts.cpu, choose).await?;
-    in_order(&opened.scope, &rules).await
+    recall.versions(opened, &rules).await
 }
 
 /// Candidates for the baseline, in order of precedence.

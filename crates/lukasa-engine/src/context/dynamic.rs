@@ -6,7 +6,7 @@ use lukasa_core::context::block::{
     self, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
 };
 use lukasa_core::context::selective;
-use lukasa_core::{FactId, ProjectScope, Role, Version};
+use lukasa_core::{FactId, ProjectScope, Role, Timestamp, Version};
 use lukasa_text::screen::directive;
 
 use super::retrieve::{ContextPart, ContextRequest};
@@ -46,11 +46,13 @@ fn start_of(text: &str) -> &str {
 }
 
 /// Builds the dynamic part: rules of the message's domains, changes, then results that are relevant
-/// enough and not in the baseline: memories, turns, and episodes that add to these.
+/// enough and not in the baseline: memories, turns, and episodes that add to these. A turn whose words
+/// no longer hold at `at` is not quoted, and neither is an episode that says the same.
 pub(super) fn dynamic(
     found: &RecallResult,
     input: DynamicInput<'_>,
     left: usize,
+    at: Timestamp,
     sure: impl Fn(&Version) -> bool,
 ) -> ContextPart {
     let given: Vec<FactId> = input.baseline.iter().flat_map(PromptLine::facts).collect();
@@ -63,7 +65,7 @@ pub(super) fn dynamic(
         let reason = if given.contains(&version.fact) {
             LeftOutReason::InBaseline
         } else if !sure(version) {
-            LeftOutReason::NotSure
+            LeftOutReason::of_unused(version)
         } else if !f.why.is_relevant(least) {
             LeftOutReason::NotRelevant
         } else {
@@ -72,10 +74,14 @@ pub(super) fn dynamic(
         };
         left_out.push(LeftOut { source, reason, relevance: Some(f.why.relevance) });
     }
+    let is_outdated = |f: &&RecalledTurn| f.outdated_since.is_some_and(|since| since <= at);
+    let outdated_turns: Vec<&RecalledTurn> = found.turns.iter().filter(is_outdated).collect();
     let mut included_turns = Vec::new();
     for f in &found.turns {
         let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
             LeftOutReason::NotRelevant
+        } else if is_outdated(&f) {
+            LeftOutReason::ChangedSince
         } else if f.turn.role == Role::User && directive::only_asks(start_of(&f.turn.content)) {
             LeftOutReason::OnlyAsks
         } else {
@@ -102,6 +108,8 @@ pub(super) fn dynamic(
             LeftOutReason::NotRelevant
         } else if included_memories.iter().any(by_memory) || included_turns.iter().any(by_turn) {
             LeftOutReason::AlreadyIncluded
+        } else if outdated_turns.iter().any(by_turn) {
+            LeftOutReason::ChangedSince
         } else {
             findings.push(Finding::Episode(&f.episode, f.why.relevance));
             continue;

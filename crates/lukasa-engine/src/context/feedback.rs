@@ -11,12 +11,13 @@ use lukasa_core::{
     Caller, CallerKind, FactId, Ids, Refusal, RetrievalId, Timestamp, TurnId, UsageId,
 };
 use lukasa_store::context::{self as kept, Usage};
-use lukasa_store::{Batch, Scope, fact, job, policy};
+use lukasa_store::{Batch, Scope, fact, job};
 
 use super::Contexts;
 use crate::admission;
 use crate::error::{Error, Result};
 use crate::facts::Target;
+use crate::memory::MemoryRating;
 use crate::request::Request;
 use crate::sessions::{check_session_name, refuse_incognito};
 use crate::transaction::{WriteStart, keep_answer};
@@ -60,23 +61,6 @@ pub struct Prediction {
     pub outcome: Option<(PredictionResult, Timestamp)>,
 }
 
-lukasa_core::words!(
-    /// The user's rating of a memory.
-    MemoryRating {
-        Up = "up",
-        Down = "down",
-    }
-);
-
-impl MemoryRating {
-    fn usage_type(self) -> &'static str {
-        match self {
-            MemoryRating::Up => "rated_up",
-            MemoryRating::Down => "rated_down",
-        }
-    }
-}
-
 impl Contexts {
     /// Records what an assistant expects of a memory before it acts.
     pub async fn predict(&self, request: &Request, new: NewPrediction) -> Result<Prediction> {
@@ -89,9 +73,7 @@ impl Contexts {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(stated) => return Ok(Prediction { stated, outcome: None }),
         };
-        if policy::is_paused(&scope).await? {
-            return Err(Error::MemoryPaused);
-        }
+        admission::check_not_paused(&scope, &request.caller).await?;
         if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }
@@ -127,6 +109,7 @@ impl Contexts {
                 return Ok(Prediction { stated, outcome: Some((result, at)) });
             }
         };
+        admission::check_not_paused(&scope, &request.caller).await?;
         let found = kept::find_prediction(&scope, id).await?;
         let (stated, known) = found.ok_or(Error::PredictionNotFound)?;
         if let Some(known) = known {
@@ -197,10 +180,10 @@ impl Contexts {
             return Ok(BTreeMap::new());
         }
         let scope = self.transactions.read(caller, now).await?;
-        let rated = kept::ratings(&scope, facts).await?.into_iter().map(|(fact, kind)| {
-            let up = kind == MemoryRating::Up.usage_type();
-            (fact, if up { MemoryRating::Up } else { MemoryRating::Down })
-        });
+        let rated = kept::ratings(&scope, facts)
+            .await?
+            .into_iter()
+            .map(|(fact, kind)| (fact, MemoryRating::of_usage(&kind)));
         Ok(rated.collect())
     }
 }

@@ -6,29 +6,33 @@
 //! request has confirmed so far.
 
 mod baseline;
+mod baseline_cache;
 mod baseline_key;
 mod budget_use;
 mod dynamic;
 mod feedback;
+mod inputs;
 mod portraits;
 mod retrieval_log;
 mod retrieve;
+mod shared;
 mod tool_calls;
 mod trace;
 mod usage;
 mod why;
+mod zone;
 
 use std::sync::Arc;
-
-use tokio::sync::Semaphore;
 
 use crate::parts::Parts;
 use crate::recall::Recall;
 use crate::transaction::Transactions;
 
+pub use crate::memory::MemoryRating;
+pub(crate) use baseline_cache::BaselineCache;
 pub use budget_use::BudgetUse;
-pub use feedback::{MemoryRating, NewPrediction, Prediction, PredictionResult};
-pub(crate) use retrieval_log::MAX_CONCURRENT_RETRIEVAL_WRITES;
+pub use feedback::{NewPrediction, Prediction, PredictionResult};
+pub(crate) use retrieval_log::RetrievalLog;
 pub use retrieve::{ConfirmedContext, Context, ContextPart, ContextRequest};
 pub use tool_calls::ToolRun;
 pub use usage::{
@@ -43,7 +47,8 @@ pub struct Contexts {
     parts: Arc<Parts>,
     transactions: Transactions,
     recall: Recall,
-    retrieval_writes: Arc<Semaphore>,
+    log: RetrievalLog,
+    baselines: BaselineCache,
 }
 
 impl Contexts {
@@ -51,8 +56,9 @@ impl Contexts {
         parts: Arc<Parts>,
         transactions: Transactions,
         recall: Recall,
-        retrieval_writes: Arc<Semaphore>,
+        log: RetrievalLog,
+        baselines: BaselineCache,
     ) -> Self {
-        Self { parts, transactions, recall, retrieval_writes }
+        Self { parts, transactions, recall, log, baselines }
     }
 }

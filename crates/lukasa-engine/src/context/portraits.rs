@@ -14,11 +14,10 @@ use lukasa_core::sentence::Sentence;
 use lukasa_core::{AsOf, FactId, Force, Version, VersionId};
 use lukasa_store::portrait::{self, StoredPortrait};
 
-use super::baseline::in_order;
 use super::retrieve::ContextRequest;
 use crate::error::Result;
 use crate::parts::Parts;
-use crate::recall::{OpenedIndex, is_usable};
+use crate::recall::{OpenedIndex, Recall, is_usable};
 
 /// Maximum number of sentences about the domains of a message.
 const MAX_DOMAIN_SENTENCES: usize = 12;
@@ -40,6 +39,7 @@ pub(super) async fn user_sentences(
 /// in the baseline.
 pub(super) async fn domain_sentences(
     parts: &Parts,
+    recall: &Recall,
     opened: &OpenedIndex,
     ask: &ContextRequest,
     domains: &[String],
@@ -73,7 +73,7 @@ pub(super) async fn domain_sentences(
         ids.map(|(fact, version)| (fact, VersionId::from_uuid(version))).collect::<Vec<_>>()
     };
     let ids = opened.user_index.with(&parts.cpu, choose).await?;
-    let versions = in_order(&opened.scope, &ids).await?;
+    let versions = recall.versions(opened, &ids).await?;
     let by_fact: BTreeMap<FactId, Version> = versions.into_iter().map(|v| (v.fact, v)).collect();
     let whole = |sentence: Sentence| {
         let memories = sentence.facts.iter().map(|fact| by_fact.get(fact).cloned());
@@ -84,6 +84,9 @@ pub(super) async fn domain_sentences(
 
 /// The sentences of those of these portraits that a model phrased.
 async fn phrased(opened: &OpenedIndex, names: &[String]) -> Result<Vec<Sentence>> {
+    if opened.ctx.portraits.is_none() {
+        return Ok(Vec::new());
+    }
     let stored = portrait::list(&opened.scope).await?.into_iter();
     let stored = stored
         .filter(|kept: &StoredPortrait| kept.made_by != TEMPLATE && names.contains(&kept.name));

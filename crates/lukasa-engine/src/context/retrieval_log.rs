@@ -1,19 +1,254 @@
 //! Records of retrievals, written after the response and kept for a limited time.
+//!
+//! They wait in a queue of limited size and are written in batches, of several users in one
+//! transaction. When the database does not keep up, the newest records are left out and counted.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::try_join;
 use lukasa_core::context::block::PromptLine;
 use lukasa_core::job::{Task, next_upkeep};
-use lukasa_core::{Caller, FactId, JobId, Timestamp};
+use lukasa_core::{Caller, FactId, JobId, Timestamp, UserId};
 use lukasa_store::context as kept;
 use lukasa_store::passage::RecallState;
-use lukasa_store::{Batch, directory, job};
+use lukasa_store::retrieval_batch::{BatchedRecord, NewRetrieval};
+use lukasa_store::{Batch, Store, directory, job};
+use moka::sync::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Contexts;
 use super::retrieve::{Context, ContextRequest};
 use super::trace::{self, trace_line};
+use crate::telemetry::record_retrieval_log_dropped;
 
-/// Maximum number of concurrent writes.
-pub(crate) const MAX_CONCURRENT_RETRIEVAL_WRITES: usize = 4;
+/// How long records are collected before they are written.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(50);
+/// Maximum number of records in one transaction.
+const MAX_BATCH: usize = 64;
+/// Maximum number of waiting records, and their approximate size.
+const MAX_WAITING: usize = 10_000;
+const MAX_WAITING_BYTES: usize = 64 << 20;
+/// How many batches may find a user's lock taken before a record waits for it alone.
+const MAX_ATTEMPTS: u32 = 10;
+/// Maximum number of concurrent transactions for single records.
+const MAX_CONCURRENT_SINGLES: usize = 4;
+/// Maximum number of other records of retrievals that are being written or wait for a connection.
+const MAX_LATE_WRITES: usize = 256;
+/// How long and of how many baselines this process remembers that they are recorded. Retention is
+/// counted in days.
+const RECORDED_TTL: Duration = Duration::from_hours(1);
+const MAX_RECORDED: u64 = 100_000;
+
+/// The queue of records that wait to be written.
+#[derive(Clone)]
+pub(crate) struct RetrievalLog(Arc<Inner>);
+
+struct Inner {
+    queue: Mutex<Queue>,
+    /// The baselines that are recorded, each with the epoch and the last removal at that time.
+    recorded: Cache<(UserId, String), (i64, i64)>,
+    singles: Arc<Semaphore>,
+    late: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<WaitingRecord>,
+    bytes: usize,
+    /// Whether a task writes the records.
+    is_running: bool,
+}
+
+struct WaitingRecord {
+    record: NewRetrieval,
+    bytes: usize,
+    attempts: u32,
+}
+
+impl Default for RetrievalLog {
+    fn default() -> Self {
+        let recorded = Cache::builder().max_capacity(MAX_RECORDED).time_to_live(RECORDED_TTL);
+        Self(Arc::new(Inner {
+            queue: Mutex::default(),
+            recorded: recorded.build(),
+            singles: Arc::new(Semaphore::new(MAX_CONCURRENT_SINGLES)),
+            late: Arc::new(Semaphore::new(MAX_LATE_WRITES)),
+        }))
+    }
+}
+
+/// The writing task. If it panics or is cancelled, the next record starts another.
+struct WritingTask {
+    log: RetrievalLog,
+    has_ended: bool,
+}
+
+impl WritingTask {
+    async fn run(mut self, store: Store) {
+        self.log.write_all(&store).await;
+        self.has_ended = true;
+    }
+}
+
+impl Drop for WritingTask {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.log.queue().is_running = false;
+        }
+    }
+}
+
+impl RetrievalLog {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this process has recorded the baseline, and nothing was removed since.
+    fn has_recorded(&self, user: UserId, etag: &str, state: RecallState) -> bool {
+        let at = self.0.recorded.get(&(user, etag.to_owned()));
+        state.epoch != 0 && at == Some((state.epoch, state.removed))
+    }
+
+    /// A permit for another late write about retrievals; `None` if too many wait.
+    pub(super) fn late_write(&self) -> Option<OwnedSemaphorePermit> {
+        let permit = Arc::clone(&self.0.late).try_acquire_owned().ok();
+        if permit.is_none() {
+            record_retrieval_log_dropped();
+        }
+        permit
+    }
+
+    /// Adds a record, unless too many wait; then it is counted and left out.
+    fn push(&self, store: &Store, record: NewRetrieval) {
+        let bytes = size_of_record(&record);
+        let mut queue = self.queue();
+        if queue.waiting.len() >= MAX_WAITING || queue.bytes + bytes > MAX_WAITING_BYTES {
+            drop(queue);
+            record_retrieval_log_dropped();
+            return;
+        }
+        queue.bytes += bytes;
+        queue.waiting.push_back(WaitingRecord { record, bytes, attempts: 0 });
+        let is_idle = !std::mem::replace(&mut queue.is_running, true);
+        // A runtime that is stopping drops the task at once, which takes the lock.
+        drop(queue);
+        if is_idle {
+            let task = WritingTask { log: self.clone(), has_ended: false };
+            tokio::spawn(task.run(store.clone()));
+        }
+    }
+
+    /// The records of the next batch.
+    fn take(&self) -> Vec<WaitingRecord> {
+        let mut queue = self.queue();
+        let count = queue.waiting.len().min(MAX_BATCH);
+        let batch: Vec<WaitingRecord> = queue.waiting.drain(..count).collect();
+        queue.bytes -= batch.iter().map(|waiting| waiting.bytes).sum::<usize>();
+        batch
+    }
+
+    /// Whether records wait. If none does, the task that asks has ended.
+    fn has_more(&self) -> bool {
+        let mut queue = self.queue();
+        queue.is_running = !queue.waiting.is_empty();
+        queue.is_running
+    }
+
+    /// Writes records until none waits.
+    async fn write_all(&self, store: &Store) {
+        loop {
+            tokio::time::sleep(FLUSH_INTERVAL).await;
+            loop {
+                let batch = self.take();
+                let is_full = batch.len() == MAX_BATCH;
+                let is_busy = self.write(store, batch).await;
+                if is_busy || !is_full {
+                    break;
+                }
+            }
+            if !self.has_more() {
+                return;
+            }
+        }
+    }
+
+    /// Writes a batch; returns whether a record has to wait for its user's lock.
+    async fn write(&self, store: &Store, batch: Vec<WaitingRecord>) -> bool {
+        let mut is_busy = false;
+        let (mut records, mut about) = (Vec::new(), Vec::new());
+        for WaitingRecord { mut record, bytes, attempts } in batch {
+            let RecallState { epoch, removed, .. } = record.state;
+            let etag = record.retrieval.etag.clone().filter(|_| epoch != 0);
+            let key = etag.map(|etag| ((record.user, etag), (epoch, removed)));
+            let recorded = &self.0.recorded;
+            if key.as_ref().is_some_and(|(key, at)| recorded.get(key) == Some(*at)) {
+                record.given = None;
+            }
+            records.push(record);
+            about.push((key, bytes, attempts));
+        }
+        let results = store.record_retrievals(&records).await;
+        for ((record, (key, bytes, attempts)), result) in
+            records.into_iter().zip(about).zip(results)
+        {
+            match result {
+                BatchedRecord::Written => {
+                    if let Some((key, at)) = key {
+                        self.0.recorded.insert(key, at);
+                    }
+                }
+                BatchedRecord::UserBusy if attempts < MAX_ATTEMPTS => {
+                    is_busy = true;
+                    let mut queue = self.queue();
+                    queue.bytes += bytes;
+                    let attempts = attempts + 1;
+                    queue.waiting.push_back(WaitingRecord { record, bytes, attempts });
+                }
+                BatchedRecord::UserBusy | BatchedRecord::Refused => {
+                    // The semaphore is never closed, so acquiring a permit cannot fail.
+                    let permit = Arc::clone(&self.0.singles).acquire_owned().await;
+                    let store = store.clone();
+                    tokio::spawn(async move {
+                        let _permit = permit;
+                        if let Err(error) = write_single(&store, &record).await {
+                            tracing::warn!(%error, "could not record a retrieval");
+                        }
+                    });
+                }
+            }
+        }
+        is_busy
+    }
+}
+
+/// Writes one record in a transaction that waits for the user's lock, and queues an upkeep job if the
+/// user has none: rows with limited retention need one that removes them.
+async fn write_single(store: &Store, new: &NewRetrieval) -> lukasa_store::Result<()> {
+    let scope = store.write_lossy(new.tenant, new.user).await?;
+    let ((), unattended) = try_join!(
+        kept::insert_retrieval(&scope, &new.retrieval, new.given.as_ref(), new.state),
+        directory::set_looked_after(&scope, true)
+    )?;
+    if unattended {
+        let mut batch = Batch::default();
+        let at = new.retrieval.at;
+        let (job, due) = (JobId::from_uuid(new.retrieval.id.uuid()), next_upkeep(new.user, at));
+        job::queue_sole(&mut batch, &scope, job, &Task::Upkeep, due, at);
+        scope.run(&batch).await?;
+    }
+    scope.commit().await
+}
+
+/// The approximate size of a record in memory, in bytes. A line of a trace or a baseline takes about
+/// as much as its JSON values.
+fn size_of_record(new: &NewRetrieval) -> usize {
+    const FIXED: usize = 4_096;
+    const EACH_LINE: usize = 512;
+    let given = new.given.as_ref().map_or(0, |given| given.facts.len());
+    FIXED + new.retrieval.dynamic.len() + EACH_LINE * (given + new.retrieval.facts.len())
+}
 
 impl Contexts {
     /// Records a retrieval in the background.
@@ -26,12 +261,13 @@ impl Contexts {
         now: Timestamp,
     ) {
         let etag = Some(context.baseline.etag.clone()).filter(|etag| !etag.is_empty());
-        let given = etag.clone().map(|etag| kept::GivenBaseline {
+        let is_new = |etag: &String| !self.log.has_recorded(caller.user, etag, state);
+        let given = etag.clone().filter(is_new).map(|etag| kept::GivenBaseline {
             etag,
             items: context.baseline.items.iter().map(trace_line).collect(),
             facts: facts_of(&context.baseline.items),
         });
-        let new = kept::Retrieval {
+        let retrieval = kept::Retrieval {
             id: context.id,
             session: ask.session.clone(),
             at: lukasa_core::time::micros(now),
@@ -41,30 +277,9 @@ impl Contexts {
             facts: facts_of(&context.dynamic.items),
             baseline: serde_json::Value::Null,
         };
-        let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
-        let job = JobId::from_uuid(context.id.uuid());
-        tokio::spawn(async move {
-            // The semaphore is never closed, so acquiring a permit cannot fail.
-            let _permit = contexts.retrieval_writes.acquire().await;
-            let written = async {
-                let scope = contexts.parts.store.write_lossy(tenant, user).await?;
-                // Rows with limited retention need an upkeep job that removes them.
-                let ((), unattended) = try_join!(
-                    kept::insert_retrieval(&scope, &new, given.as_ref(), state),
-                    directory::set_looked_after(&scope, true)
-                )?;
-                if unattended {
-                    let mut batch = Batch::default();
-                    let due = next_upkeep(user, new.at);
-                    job::queue_sole(&mut batch, &scope, job, &Task::Upkeep, due, new.at);
-                    scope.run(&batch).await?;
-                }
-                scope.commit().await
-            };
-            if let Err(error) = written.await {
-                tracing::warn!(%error, "could not record a retrieval");
-            }
-        });
+        let (tenant, user) = (caller.tenant, caller.user);
+        let new = NewRetrieval { tenant, user, retrieval, given, state };
+        self.log.push(&self.parts.store, new);
     }
 }
 
@@ -74,4 +289,49 @@ fn facts_of(lines: &[PromptLine]) -> Vec<FactId> {
     facts.sort_unstable();
     facts.dedup();
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use lukasa_core::{Ids, TenantId};
+    use lukasa_store::ConnectOptions;
+
+    use super::*;
+
+    fn record(number: u8) -> NewRetrieval {
+        let retrieval = kept::Retrieval {
+            id: Ids::new(Timestamp::UNIX_EPOCH, [number; 16]).retrieval(),
+            session: None,
+            at: Timestamp::UNIX_EPOCH,
+            etag: None,
+            dynamic: String::new(),
+            trace: serde_json::Value::Null,
+            facts: Vec::new(),
+            baseline: serde_json::Value::Null,
+        };
+        let tenant = TenantId::named("acme");
+        let user = UserId::named(tenant, "alice");
+        NewRetrieval { tenant, user, retrieval, given: None, state: RecallState::default() }
+    }
+
+    #[tokio::test]
+    async fn retrieval_log_is_bounded_while_the_database_is_away() {
+        let url = "postgres://localhost:1/none".to_owned();
+        let connect = ConnectOptions { url, pool_size: 1, ca_file: None };
+        let (log, store) = (RetrievalLog::default(), Store::connect(&connect).unwrap());
+        for _ in 0..MAX_WAITING + 500 {
+            log.push(&store, record(1));
+        }
+        assert_eq!(log.queue().waiting.len(), MAX_WAITING);
+        let mut large = record(2);
+        large.retrieval.dynamic = "x".repeat(MAX_WAITING_BYTES / 3);
+        let log = RetrievalLog::default();
+        for _ in 0..9 {
+            log.push(&store, large.clone());
+        }
+        assert_eq!(log.queue().waiting.len(), 2);
+        assert!(log.queue().bytes <= MAX_WAITING_BYTES);
+        log.take();
+        assert_eq!(log.queue().bytes, 0);
+    }
 }

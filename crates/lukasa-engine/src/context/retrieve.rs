@@ -1,6 +1,6 @@
 //! Retrieve: the baseline, the dynamic part, and the explanation of both.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::try_join;
@@ -14,25 +14,24 @@ use lukasa_core::{
     AsOf, Caller, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
-use lukasa_store::{Scope, domain, policy, session};
+use lukasa_store::domain;
 use lukasa_text::detect::DetectedDomain;
 use tracing::Instrument as _;
 
 use super::Contexts;
-use super::baseline::{
-    earlier_claims, in_order, lines_to_json, part_from_baseline, render, rules_of_domains,
-};
+use super::baseline::{earlier_claims, lines_to_json, part_from_baseline, rules_of_domains};
+use super::baseline_cache::RenderedBaseline;
 use super::budget_use::BudgetUse;
 use super::dynamic::{dynamic, dynamic_ask};
+use super::inputs::RetrievalInputs;
 use super::portraits::domain_sentences;
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::detector::detect;
 use crate::error::{Error, Result};
-use crate::facts::remembered_zone;
 use crate::memory::Point;
 use crate::recall::{
-    CacheUse, Filter, OpenedIndex, RecallContext, RecallQuery, RecallResult, RecallTimings,
-    ResultExplanation, is_usable,
+    CacheUse, Filter, OpenedIndex, RecallContext, RecallResult, RecallTimings, ResultExplanation,
+    is_usable,
 };
 use crate::request::Moment;
 use crate::sessions::check_session_name;
@@ -163,6 +162,8 @@ pub struct Context {
     pub searched: bool,
     pub cached: bool,
     pub cache: CacheUse,
+    /// Whether memory was paused, so that nothing of the conversation is to be stored either.
+    pub paused: bool,
     /// What was unavailable or skipped.
     pub degraded: Vec<Degraded>,
     pub model: Option<String>,
@@ -186,6 +187,7 @@ impl Context {
             searched: false,
             cached: false,
             cache: CacheUse::default(),
+            paused: false,
             degraded: Vec::new(),
             model: None,
             took: RecallTimings::default(),
@@ -197,13 +199,20 @@ impl Context {
 /// trip as the user and the state of their memory. Only this may be in a degraded answer: what an
 /// earlier request read may have been removed since, on this server or on another.
 #[derive(Debug, Clone, Default)]
-pub struct ConfirmedContext(Arc<OnceLock<ContextPart>>);
+pub struct ConfirmedContext(Arc<Mutex<Option<Arc<ContextPart>>>>);
 
 impl ConfirmedContext {
+    /// Replaces what was confirmed before: a retrieval that reads its inputs again has read a later
+    /// state.
+    pub(super) fn set(&self, baseline: Option<Arc<ContextPart>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = baseline;
+    }
+
     /// The context of a retrieval that the database did not answer in time.
     pub fn degraded(&self, ask: &ContextRequest, moment: Moment) -> Context {
         let mut context = Context::empty(ask, moment);
-        context.baseline = self.0.get().cloned().unwrap_or_default();
+        let baseline = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        context.baseline = baseline.map(Arc::unwrap_or_clone).unwrap_or_default();
         context.frozen = !context.baseline.content.is_empty();
         context.spent.baseline = context.baseline.tokens;
         context.degraded.push(Degraded::Database);
@@ -265,7 +274,7 @@ impl Contexts {
             inputs = self.open_inputs(caller, ask, &asked, now, confirmed).await?;
         }
         if inputs.paused {
-            return Ok(Context::empty(ask, moment));
+            return Ok(Context { paused: true, ..Context::empty(ask, moment) });
         }
         let needs_search = question.wanted;
         let RetrievalInputs { opened, domains, frozen, stale, incognito, zone, .. } = inputs;
@@ -278,26 +287,32 @@ impl Contexts {
             async {
                 match &frozen {
                     Some(_) => Ok(None),
-                    None => render(&self.parts, &opened, ask, budget, point).await.map(Some),
+                    None => {
+                        let rendered = self.render_baseline(&opened, ask, budget, point);
+                        rendered.await.map(Some)
+                    }
                 }
             },
             async {
                 match &frozen {
-                    Some(kept) => self.changed_since(&opened, kept.rendered_at, point).await,
+                    Some(frozen) => {
+                        self.changed_since(&opened, frozen.kept.rendered_at, point).await
+                    }
                     None => Ok(Vec::new()),
                 }
             },
             self.recall.find(&opened, &asked, question, now)
         )?;
         let shown = match (&frozen, &rendered) {
-            (Some(kept), _) => kept.facts.clone(),
-            (None, Some((part, _))) => part.items.iter().flat_map(PromptLine::facts).collect(),
+            (Some(frozen), _) => frozen.kept.facts.clone(),
+            (None, Some(new)) => new.part.items.iter().flat_map(PromptLine::facts).collect(),
             (None, None) => Vec::new(),
         };
         let named: Vec<String> = context.domains.iter().map(|found| found.domain.clone()).collect();
+        let (parts, recall) = (&self.parts, &self.recall);
         let (rules, portraits) = try_join!(
-            rules_of_domains(&self.parts, &opened, named.clone(), shown.clone(), point),
-            domain_sentences(&self.parts, &opened, ask, &named, &shown, point)
+            rules_of_domains(parts, recall, &opened, named.clone(), shown.clone(), point),
+            domain_sentences(parts, recall, &opened, ask, &named, &shown, point)
         )?;
         let listed = found.versions().chain(&changed).chain(&rules);
         let listed = listed.chain(portraits.iter().flat_map(|portrait| &portrait.memories));
@@ -308,16 +323,16 @@ impl Contexts {
         drop(opened);
         let found = self.recall.apply_reranker(&asked, found).await;
         context.frozen = frozen.is_some();
-        context.baseline = match (frozen, rendered) {
-            (Some(kept), _) => part_from_baseline(&kept),
+        let baseline = match (frozen, rendered) {
+            (Some(frozen), _) => frozen.part,
             // An incognito session has its baseline rendered each time: the same bytes, as long as
             // the memories do not change.
-            (None, Some((part, _))) if incognito => part,
+            (None, Some(new)) if incognito => new.part,
             (None, Some(new)) => self.freeze(caller, ask, new, &stale, &ctx, now).await?,
-            (None, None) => ContextPart::default(),
+            (None, None) => Arc::default(),
         };
-        context.spent.baseline = context.baseline.tokens;
-        let left = budget.total.saturating_sub(context.baseline.tokens);
+        context.spent.baseline = baseline.tokens;
+        let left = budget.total.saturating_sub(baseline.tokens);
         context.found = ResultRanks::of_all(&found);
         let RecallResult { considered, cached, cache, model, took, .. } = &found;
         (context.considered, context.cached, context.cache) = (*considered, *cached, *cache);
@@ -328,8 +343,8 @@ impl Contexts {
         let large = large.chain(found.turns.iter().map(|f| f.turn.content.len()));
         let large = large.chain(found.episodes.iter().map(|f| f.episode.summary.len()));
         let large = large.sum::<usize>();
-        let (baseline, any) = (context.baseline.clone(), ask.filter.min_confidence.is_some());
-        let message = ask.message.clone();
+        let any = ask.filter.min_confidence.is_some();
+        let (message, given) = (ask.message.clone(), Arc::clone(&baseline));
         let build = move || {
             // An explicit minimum confidence decides; otherwise uncertain memories are for search
             // only.
@@ -337,15 +352,16 @@ impl Contexts {
             let input = DynamicInput {
                 rules: &rules,
                 changed: &changed,
-                baseline: &baseline.items,
+                baseline: &given.items,
                 message: &message,
                 earlier: Some(&earlier),
                 found: &[],
                 portraits: &portraits,
             };
-            dynamic(&found, input, left, sure)
+            dynamic(&found, input, left, point.valid, sure)
         };
         context.dynamic = self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
+        context.baseline = Arc::unwrap_or_clone(baseline);
         context.spent.dynamic = context.dynamic.tokens;
         context.spent.set_cost(self.parts.models.as_ref());
         if !incognito {
@@ -354,59 +370,18 @@ impl Contexts {
         Ok(context)
     }
 
-    /// Opens the user's index and reads the session's frozen baseline. If the index is cached, this
-    /// is one round trip, which also prefetches new turns.
-    async fn open_inputs(
-        &self,
-        caller: &Caller,
-        ask: &ContextRequest,
-        asked: &RecallQuery,
-        now: Timestamp,
-        confirmed: &ConfirmedContext,
-    ) -> Result<RetrievalInputs> {
-        let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
-        let known = async {
-            let (ctx, frozen, incognito, paused) = try_join!(
-                self.recall.load_recall_context(&scope, asked, now),
-                frozen(&scope, ask),
-                is_incognito(&scope, ask),
-                async { Ok(policy::is_paused(&scope).await?) }
-            )?;
-            // A paused memory is in no prompt, not even in that of a degraded answer.
-            let frozen = frozen.filter(|_| !paused);
-            let (frozen, stale) = confirm(frozen, &ctx, confirmed);
-            Ok((ctx, frozen, stale, incognito, paused))
-        };
-        let prefetched = async {
-            match ask.session.is_some() && ask.point.is_now() {
-                true => self.recall.prefetch(&scope).await,
-                false => Ok(None),
-            }
-        };
-        let zone = async {
-            match ask.zone {
-                Some(_) => Ok(None),
-                None => remembered_zone(&scope, now).await,
-            }
-        };
-        let ((ctx, frozen, stale, incognito, paused), domains, prefetched, zone) =
-            try_join!(known, self.domains_of(&scope, ask), prefetched, zone)?;
-        let opened =
-            self.recall.open_index(caller, scope, permit, ctx, prefetched, ask.point, now).await?;
-        Ok(RetrievalInputs { opened, domains, frozen, stale, incognito, paused, zone })
-    }
-
     /// Stores a baseline for its session, if there is a session and it is to be frozen. Two
     /// concurrent first messages both get the one that was stored. A preview stores nothing.
     async fn freeze(
         &self,
         caller: &Caller,
         ask: &ContextRequest,
-        (part, domains): (ContextPart, Vec<String>),
+        rendered: RenderedBaseline,
         stale: &[String],
         ctx: &RecallContext,
         now: Timestamp,
-    ) -> Result<ContextPart> {
+    ) -> Result<Arc<ContextPart>> {
+        let RenderedBaseline { part, domains } = rendered;
         let session = ask.session.as_ref().filter(|_| ask.freeze && !ask.preview);
         let Some(session) = session else { return Ok(part) };
         let new = Baseline {
@@ -417,11 +392,11 @@ impl Contexts {
             content: part.content.clone(),
             items: lines_to_json(&part),
             facts: part.items.iter().flat_map(PromptLine::facts).collect(),
-            domains,
+            domains: domains.to_vec(),
             project: ctx.projects.project().cloned(),
             rendered_at: lukasa_core::time::micros(now),
         };
-        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write_as(caller).await?;
         for domain in stale.iter().filter(|domain| ctx.shut.contains(domain)) {
             kept::thaw_domain(&scope, domain).await?;
         }
@@ -431,17 +406,7 @@ impl Contexts {
         )?;
         scope.commit().await?;
         let is_other = |kept: &Baseline| kept.etag != new.etag && kept.project == new.project;
-        Ok(kept.filter(is_other).map_or(part, |kept| part_from_baseline(&kept)))
-    }
-
-    /// The domains a message is about: the given ones, or those detected from its words.
-    async fn domains_of(&self, scope: &Scope, ask: &ContextRequest) -> Result<Vec<DetectedDomain>> {
-        if let Some(asked) = &ask.domains {
-            let as_given =
-                |name: &String| DetectedDomain { domain: name.clone(), score: 1.0, words: vec![] };
-            return Ok(asked.iter().map(as_given).collect());
-        }
-        Ok(detect(&domain::of_tenant(scope).await?, &ask.message))
+        Ok(kept.filter(is_other).map_or(part, |kept| Arc::new(part_from_baseline(&kept))))
     }
 
     /// Detects the domains a message is about (R186).
@@ -453,57 +418,6 @@ impl Contexts {
     ) -> Result<Vec<DetectedDomain>> {
         let scope = self.transactions.read(caller, now).await?;
         Ok(detect(&domain::of_tenant(&scope).await?, message))
-    }
-}
-
-/// Inputs of a retrieval.
-struct RetrievalInputs {
-    opened: OpenedIndex,
-    domains: Vec<DetectedDomain>,
-    frozen: Option<Baseline>,
-    /// The domains of a frozen baseline that must no longer be used.
-    stale: Vec<String>,
-    incognito: bool,
-    /// Whether the user has paused memory.
-    paused: bool,
-    /// The remembered time zone, if the request names none.
-    zone: Option<TimeZone>,
-}
-
-/// A session's frozen baseline if it may still be used, or else its domains. Memories of a domain
-/// that was closed since must not be in any prompt. A usable baseline is confirmed: the state of
-/// the record was read in the same round trip.
-fn confirm(
-    frozen: Option<Baseline>,
-    ctx: &RecallContext,
-    confirmed: &ConfirmedContext,
-) -> (Option<Baseline>, Vec<String>) {
-    let shut = |kept: &Baseline| kept.domains.iter().any(|domain| ctx.shut.contains(domain));
-    match frozen {
-        Some(kept) if shut(&kept) => (None, kept.domains),
-        // It was rendered before the session was opened, and with it its project.
-        Some(kept) if kept.project.as_ref() != ctx.projects.project() => (None, Vec::new()),
-        Some(kept) => {
-            // Set once: a second attempt of the same request would read the same or a later one.
-            let _ = confirmed.0.set(part_from_baseline(&kept));
-            (Some(kept), Vec::new())
-        }
-        None => (None, Vec::new()),
-    }
-}
-
-/// The session's frozen baseline, if there is one for these options.
-async fn frozen(scope: &Scope, ask: &ContextRequest) -> Result<Option<Baseline>> {
-    match ask.session.as_ref().filter(|_| ask.freeze) {
-        Some(session) => Ok(kept::find_baseline(scope, session, &ask.baseline_key()?).await?),
-        None => Ok(None),
-    }
-}
-
-async fn is_incognito(scope: &Scope, ask: &ContextRequest) -> Result<bool> {
-    match &ask.session {
-        Some(id) => Ok(session::is_incognito(scope, id).await?),
-        None => Ok(false),
     }
 }
 
@@ -536,6 +450,6 @@ impl Contexts {
         };
         let changed = opened.user_index.with(&self.parts.cpu, find).await?;
         let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
-        in_order(&opened.scope, &ids).await
+        self.recall.versions(opened, &ids).await
     }
 }

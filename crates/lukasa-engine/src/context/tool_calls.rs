@@ -38,8 +38,10 @@ impl Contexts {
         let mut facts: Vec<FactId> = runs.iter().flat_map(|run| run.memories.clone()).collect();
         facts.sort_unstable();
         facts.dedup();
+        let Some(permit) = self.log.late_write() else { return };
         let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
         tokio::spawn(async move {
+            let _permit = permit;
             let written = async {
                 let calls = serde_json::to_value(&runs).unwrap_or_default();
                 for _ in 0..MAX_ATTEMPTS {

@@ -3,6 +3,8 @@
 //! It is stored for every message, so the stored form is compact: each source is written once, and
 //! the lists refer to it by its position.
 
+use std::collections::HashMap;
+
 use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
 use lukasa_core::recall::rank::Arm;
 use lukasa_store::context::Retrieval;
@@ -18,54 +20,61 @@ pub(super) fn trace_line(line: &PromptLine) -> Value {
 
 /// The sources of a trace, each once.
 #[derive(Default)]
-struct Sources(Vec<Value>);
+struct Sources<'c> {
+    values: Vec<Value>,
+    places: HashMap<&'c LineSource, usize>,
+}
 
-impl Sources {
+impl<'c> Sources<'c> {
     /// The position of a source.
-    fn place(&mut self, source: &LineSource) -> usize {
-        let source = match source {
-            LineSource::Memory { fact, version } => json!([fact, version]),
-            LineSource::Turn { turn, session } => json!([turn, session]),
-            LineSource::Episode { episode, session } => json!([episode, session]),
-        };
-        let known = self.0.iter().position(|known| *known == source);
-        known.unwrap_or_else(|| {
-            self.0.push(source);
-            self.0.len() - 1
+    fn place(&mut self, source: &'c LineSource) -> usize {
+        let Self { values, places } = self;
+        *places.entry(source).or_insert_with(|| {
+            values.push(match source {
+                LineSource::Memory { fact, version } => json!([fact, version]),
+                LineSource::Turn { turn, session } => json!([turn, session]),
+                LineSource::Episode { episode, session } => json!([episode, session]),
+            });
+            values.len() - 1
         })
+    }
+}
+
+/// A relevance with three decimals.
+fn rounded(relevance: Option<f32>) -> Option<f64> {
+    relevance.map(|r| (f64::from(r) * 1e3).round() / 1e3)
+}
+
+impl<'c> Sources<'c> {
+    fn line(&mut self, line: &'c PromptLine) -> Value {
+        let place = self.place(&line.source);
+        let relevance = rounded(line.relevance);
+        json!([place, line.mark, line.section, line.tokens, relevance, line.also])
+    }
+
+    fn left_out(&mut self, left: &'c LeftOut) -> Value {
+        json!([self.place(&left.source), left.reason, rounded(left.relevance)])
+    }
+
+    fn found(&mut self, found: &'c ResultRanks) -> Value {
+        let arms: Vec<String> =
+            found.arms.iter().map(|(arm, rank)| format!("{} {rank}", arm.as_str())).collect();
+        json!([self.place(&found.source), found.fused, found.last, arms.join(",")])
     }
 }
 
 /// The compact form of a trace.
 pub(super) fn pack(context: &Context, in_session: bool, preview: bool) -> Value {
     let mut sources = Sources::default();
-    let round = |relevance: Option<f32>| relevance.map(|r| (f64::from(r) * 1e3).round() / 1e3);
-    let mut line = |line: &PromptLine| {
-        json!([
-            sources.place(&line.source),
-            line.mark,
-            line.section,
-            line.tokens,
-            round(line.relevance),
-            line.also
-        ])
-    };
-    let dynamic: Vec<Value> = context.dynamic.items.iter().map(&mut line).collect();
-    let mut left =
-        |left: &LeftOut| json!([sources.place(&left.source), left.reason, round(left.relevance)]);
+    let dynamic: Vec<Value> = context.dynamic.items.iter().map(|l| sources.line(l)).collect();
     let left_out = context.baseline.left_out.iter().chain(&context.dynamic.left_out);
-    let left_out: Vec<Value> = left_out.map(&mut left).collect();
-    let mut ranks = |found: &ResultRanks| {
-        let arms: Vec<String> =
-            found.arms.iter().map(|(arm, rank)| format!("{} {rank}", arm.as_str())).collect();
-        json!([sources.place(&found.source), found.fused, found.last, arms.join(",")])
-    };
-    let found: Vec<Value> = context.found.iter().map(&mut ranks).collect();
+    let left_out: Vec<Value> = left_out.map(|left| sources.left_out(left)).collect();
+    let found: Vec<Value> = context.found.iter().map(|found| sources.found(found)).collect();
     // Outside of a session nothing is cached, so there is nothing to count.
     let cache =
         in_session.then(|| json!({"hits": context.cache.hits, "misses": context.cache.misses}));
     let mut trace = json!({
-        "sources": sources.0,
+        "sources": sources.values,
         "dynamic": dynamic,
         "left_out": left_out,
         "budget": {"limit": context.spent.limit, "window": context.spent.window,

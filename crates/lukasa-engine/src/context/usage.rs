@@ -10,6 +10,7 @@ use lukasa_store::{Batch, fact, job, session};
 use super::Contexts;
 use super::feedback::ReportedWords;
 use super::trace::unpack;
+use crate::admission;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::sessions::check_session_name;
@@ -102,6 +103,7 @@ impl Contexts {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(usage) => return Ok(usage),
         };
+        admission::check_not_paused(&scope, &request.caller).await?;
         if !fact::exists(&scope, new.fact).await? {
             return Err(Error::MemoryNotFound);
         }

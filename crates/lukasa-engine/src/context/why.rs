@@ -84,10 +84,10 @@ impl Contexts {
 
     /// Records in the background that the reasons of an answer were asked for, for statistics.
     fn mark_explained_later(&self, caller: &Caller, retrieval: RetrievalId) {
+        let Some(permit) = self.log.late_write() else { return };
         let (contexts, tenant, user) = (self.clone(), caller.tenant, caller.user);
         tokio::spawn(async move {
-            // The semaphore is never closed, so acquiring a permit cannot fail.
-            let _permit = contexts.retrieval_writes.acquire().await;
+            let _permit = permit;
             let written = async {
                 let scope = contexts.parts.store.write_lossy(tenant, user).await?;
                 kept::mark_explained(&scope, retrieval).await?;

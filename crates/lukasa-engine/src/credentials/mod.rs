@@ -19,7 +19,7 @@ use lukasa_core::secret::{self, Prefix};
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp, UserId};
 use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
-use lukasa_store::{Directory, Store, audit, directory};
+use lukasa_store::{ConnectOptions, Directory, Store, audit, cell_admin, directory};
 use ring::hmac;
 
 use crate::error::{Error, Result};
@@ -39,6 +39,11 @@ pub const LINK_MINUTES: i64 = 15;
 const SIGN_IN_DAYS: i64 = 14;
 /// Lifetime of a console sign-in with an identity provider, which decides again after it.
 pub(crate) const PROVIDER_SIGN_IN_HOURS: i64 = 12;
+
+/// The names of all tenants, for an operator who has to choose one.
+pub async fn tenant_names(directory: &ConnectOptions) -> Result<Vec<String>> {
+    Ok(cell_admin::tenant_names(directory).await?)
+}
 
 /// A key to be made.
 #[derive(Debug, Clone)]
@@ -334,6 +339,7 @@ impl Credentials {
             expires_at: new.expires_at,
             revoked_at: None,
             last_used_at: None,
+            replaced_by: None,
         };
         let directory = self.parts.store.directory(tenant).await?;
         if let Some((id, _)) = &record.user {
@@ -513,6 +519,7 @@ pub(crate) async fn insert(
         expires_at: Some(now + new.lifetime),
         revoked_at: None,
         last_used_at: None,
+        replaced_by: None,
     };
     refuse_deleted_user(store, directory.tenant(), id, now).await?;
     credential::insert(directory, &record).await?;

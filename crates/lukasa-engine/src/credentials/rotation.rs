@@ -21,7 +21,8 @@ pub struct RotatedKey {
 
 impl Credentials {
     /// Creates a key like an existing one, for the same time from now on if that one expires. The old
-    /// key ends after the overlap; tokens and sign-ins that were made with it keep their own ends.
+    /// key ends after the overlap and cannot be rotated again; tokens and sign-ins that were made with
+    /// it keep their own ends.
     pub async fn rotate_key(
         &self,
         by: impl Into<AuditActor>,
@@ -33,9 +34,12 @@ impl Credentials {
         let by: AuditActor = by.into();
         let end = overlap_end(now, overlap_hours)?;
         let directory = self.parts.store.directory(by.tenant).await?;
-        let found = credential::get(&directory, key_id).await?;
+        let found = credential::get_for_update(&directory, key_id).await?;
         let old = found.filter(|key| key.kind == CredentialKind::Key && key.is_live(now));
         let old = old.ok_or(Error::KeyNotFound)?;
+        if let Some(newer) = &old.replaced_by {
+            return Err(Error::KeyReplaced(newer.clone()));
+        }
         if let Some((user, _)) = &old.user {
             refuse_deleted_user(&self.parts.store, by.tenant, *user, now).await?;
         }
@@ -49,7 +53,7 @@ impl Credentials {
             ..old.clone()
         };
         credential::insert(&directory, &record).await?;
-        credential::shorten_key(&directory, key_id, end).await?;
+        credential::replace_key(&directory, key_id, &record.key_id, end).await?;
         let detail = format!("new={},overlap_hours={overlap_hours}", record.key_id);
         let mut entry = AuditEntry::done(AuditEvent::KeyRotate, by, micros(now)).subject(key_id);
         entry.user = old.user.as_ref().map(|(user, _)| *user);
@@ -59,7 +63,8 @@ impl Credentials {
             wait_for_admission_leases().await;
         }
         let end = old.expires_at.map_or(end, |own| own.min(end));
-        let replaced = Credential { expires_at: Some(end), ..old };
+        let replaced_by = Some(record.key_id.clone());
+        let replaced = Credential { expires_at: Some(end), replaced_by, ..old };
         Ok(RotatedKey { issued: IssuedCredential { text, record }, replaced })
     }
 }

@@ -2,8 +2,8 @@
 //! acceptance is bound to the exact bytes that were shown.
 
 use lukasa_core::admission::Writer;
-use lukasa_core::{CallerKind, Edit, Origin, Refusal, State, Verb, Version, record};
-use lukasa_store::fact;
+use lukasa_core::{CallerKind, Edit, FactId, Origin, Refusal, State, Verb, Version, record};
+use lukasa_store::{fact, space};
 
 use super::Facts;
 use super::target::Target;
@@ -11,7 +11,7 @@ use super::update::remaining;
 use crate::admission::{self, AdmissionRequest};
 use crate::error::{Error, Result};
 use crate::request::Request;
-use crate::transaction::{Effect, Outcome, WriteStart};
+use crate::transaction::{Effect, Outcome, WriteStart, Writing};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProposalDecision {
@@ -54,13 +54,21 @@ impl Facts {
                 })?;
                 let number = fact::next_number(&writing.scope, known[0].fact).await?;
                 let voice = human.then_some(request.caller.voice);
+                let is_edited = !edit.is_empty();
                 let stamp = &mut writing.stamp;
                 let changes = record::accept(&known, &edit, &digest, number, voice, stamp)?;
                 for opened in &changes.opens {
                     Error::faults(opened.claim.faults())?;
                     let screening = admission::screen(&opened.claim).await;
-                    let ask = AdmissionRequest::new(Writer::Human, &screening);
-                    admission::admit(&writing.scope, opened.claim.clone(), ask).await?;
+                    let ask = AdmissionRequest::of(&request.caller, &screening);
+                    let ask = AdmissionRequest { writer: Writer::Human, ..ask };
+                    let claim = opened.claim.clone();
+                    let admitted = admission::admit(&writing.scope, claim, ask).await?;
+                    if admitted.state == State::Proposed
+                        && (is_edited || is_author(&writing, &known).await?)
+                    {
+                        return Err(Error::NeedsOtherMember);
+                    }
                 }
                 (Verb::Confirm, "Confirmed", changes)
             }
@@ -89,6 +97,16 @@ impl Facts {
         let confirmed = writing.finish(verb, Effect::of(changes), outcome).await;
         self.add_key_holder(request, &claim, from, Some(known[0].fact), confirmed).await
     }
+}
+
+/// Whether the member who acts in a space, or an assistant of theirs, wrote the words that wait for
+/// consent. What directs the assistants of all members is accepted by another one.
+async fn is_author(writing: &Writing<'_>, known: &[Version]) -> Result<bool> {
+    let waits = |v: &&Version| matches!(v.state, State::Proposed | State::Candidate);
+    let editions: Vec<(FactId, i32)> =
+        known.iter().filter(waits).map(|v| (v.fact, v.number)).collect();
+    let authors = space::authors(&writing.scope, &editions).await?;
+    Ok(authors.iter().any(|(_, author)| Some(*author) == writing.caller().member))
 }
 
 /// The digest of the words that wait for consent.

@@ -107,7 +107,7 @@ impl Facts {
         of: &Target,
         now: Timestamp,
     ) -> Result<Vec<LinkedMemory>> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         let known = of.known(&scope, now).await?;
         let here = known[0].fact;
@@ -134,7 +134,7 @@ impl Facts {
         if !(1..=MAX_GRAPH_DEPTH).contains(&depth) {
             return Err(Error::invalid("depth", "between 1 and 3"));
         }
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         let start = of.known(&scope, now).await?[0].fact;
         let mut graph = LinkGraph::from(start, MAX_GRAPH_MEMORIES);

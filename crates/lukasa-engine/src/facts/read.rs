@@ -1,19 +1,21 @@
 //! Queries of memories, at any point on both time axes.
 
+use std::collections::BTreeMap;
+
 use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
 };
-use lukasa_store::list::{ListFilter, ListPlace, page};
+use lukasa_store::list::{ListFilter, ListPlace, ListedVersion, page};
 use lukasa_store::{Scope, fact, operation};
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
 use super::target::Target;
 use crate::error::{Error, Result};
-use crate::memory::{Memory, Point, as_memory, current};
+use crate::memory::{Memory, MemoryRating, Point, as_memory, current};
 use crate::transaction::check_not_deleted;
 
 /// A listing request.
@@ -36,6 +38,8 @@ pub struct Cursor {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     pub memories: Vec<Memory>,
+    /// The user's ratings of these memories.
+    pub ratings: BTreeMap<FactId, MemoryRating>,
     pub next: Option<Cursor>,
 }
 
@@ -74,23 +78,33 @@ impl Facts {
         let limit = listing.limit;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let place = listing.after.map(|cursor| cursor.place);
-        let ((), mut found) = try_join!(check_not_deleted(&scope, now), async {
-            Ok(page(&scope, &listing.filter, now, at, place, wanted).await?)
-        })?;
+        let end_of_log = async {
+            match at {
+                None => Ok(operation::last_at(&scope).await?),
+                Some(_) => Ok(None),
+            }
+        };
+        let found = async { Ok(page(&scope, &listing.filter, now, at, place, wanted).await?) };
+        // One round trip.
+        let ((), mut found, last_at) =
+            try_join!(check_not_deleted(&scope, now), found, end_of_log)?;
         let more = found.len() > limit;
         found.truncate(limit);
         let point = match at {
             Some(at) => at,
             // The end of the log, for the same reason.
-            None if more => {
-                AsOf { valid: now, known: operation::last_at(&scope).await?.unwrap_or(now) }
-            }
+            None if more => AsOf { valid: now, known: last_at.unwrap_or(now) },
             None => AsOf::now(now),
         };
         let end = found.last().filter(|_| more).map(|last| Cursor {
             at: point,
             place: ListPlace { fact: last.version.fact, version: last.version.id },
         });
+        let rating = |listed: &ListedVersion| {
+            let rating = MemoryRating::of_usage(listed.rating.as_deref()?);
+            Some((listed.version.fact, rating))
+        };
+        let ratings = found.iter().filter_map(rating).collect();
         let memories = found
             .into_iter()
             .map(|f| Memory {
@@ -98,7 +112,7 @@ impl Facts {
                 version: f.version,
             })
             .collect();
-        Ok(Page { memories, next: end })
+        Ok(Page { memories, ratings, next: end })
     }
 
     /// One memory: as of now, or as of a point on the time axes.
@@ -135,7 +149,7 @@ impl Facts {
         target: &Target,
         now: Timestamp,
     ) -> Result<Vec<HistoryEntry>> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
         let versions = fact::history(&scope, id).await?;
@@ -161,7 +175,7 @@ impl Facts {
         limit: usize,
         now: Timestamp,
     ) -> Result<OperationLogPage> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut operations = operation::page(&scope, of, before, wanted).await?;
@@ -177,24 +191,43 @@ impl Facts {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Operation> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         operation::find(&scope, id).await?.ok_or(Error::OperationNotFound)
     }
 
     /// The user's time zone, which is itself a memory: the hard one under `personal/timezone`.
     pub async fn timezone(&self, caller: &Caller, now: Timestamp) -> Result<Option<String>> {
-        let scope: Scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope: Scope = self.parts.store.read_as(caller).await?;
         let zone = remembered_zone(&scope, now).await?;
         Ok(zone.and_then(|zone| zone.iana_name().map(str::to_owned)))
     }
+
+    /// The memory with the user's time zone.
+    pub async fn timezone_memory(&self, caller: &Caller, now: Timestamp) -> Result<Option<Memory>> {
+        let scope = self.transactions.read(caller, now).await?;
+        let Some(kept) = timezone_version(&scope, now).await? else { return Ok(None) };
+        let known = fact::known_now(&scope, kept.fact).await?;
+        Ok(Some(as_memory(&kept, &known, now)))
+    }
+}
+
+/// The domain and the key of the hard fact that remembers the user's time zone.
+pub(crate) const ZONE_DOMAIN: &str = "personal";
+pub(crate) const ZONE_KEY: &str = "timezone";
+
+async fn timezone_version(scope: &Scope, now: Timestamp) -> Result<Option<Version>> {
+    Ok(fact::value_of_key(scope, ZONE_DOMAIN, ZONE_KEY, now).await?)
 }
 
 /// The user's time zone, if one is remembered.
 pub(crate) async fn remembered_zone(scope: &Scope, now: Timestamp) -> Result<Option<TimeZone>> {
-    let kept = fact::value_of_key(scope, "personal", "timezone", now).await?;
-    let name = kept.and_then(|v| v.claim.value?.as_str().map(str::to_owned));
-    Ok(name.and_then(|name| TimeZone::get(&name).ok()))
+    Ok(timezone_version(scope, now).await?.as_ref().and_then(zone_of))
+}
+
+/// The time zone that a version remembers.
+pub(crate) fn zone_of(version: &Version) -> Option<TimeZone> {
+    TimeZone::get(version.claim.value.as_ref()?.as_str()?).ok()
 }
 
 fn status_listed(version: &Version, point: AsOf, replaced: bool) -> Status {

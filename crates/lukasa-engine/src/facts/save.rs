@@ -137,6 +137,9 @@ impl Facts {
         let is_inference = state == State::Proposed && new.confidence.is_some();
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
+        if new.claim.unmentioned && writer != Writer::Human {
+            return Err(lukasa_core::Refusal::NeedsHuman.into());
+        }
         let screening = admission::screen(&new.claim).await;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -150,8 +153,8 @@ impl Facts {
         new.claim.project = project_of(scope, &new).await?;
         let claim = new.claim.clone();
         let keep_without_domain = new.keep_without_domain;
-        let ask =
-            AdmissionRequest { keep_without_domain, ..AdmissionRequest::new(writer, &screening) };
+        let ask = AdmissionRequest::of(&request.caller, &screening);
+        let ask = AdmissionRequest { keep_without_domain, ..ask };
         let (admitted, same, stated) = try_join!(
             admission::admit(scope, claim, ask),
             find_same(scope, &new, now),
@@ -211,6 +214,10 @@ impl Facts {
                 voice = Voice::stated(Origin::UserTurn);
                 turns = vec![quoted.turn.to_string()];
                 claim.evidence = vec![quoted.evidence];
+            } else if state == State::Proposed {
+                claim.evidence =
+                    admission::verify_evidence(&writing.scope, &new.claim.evidence, session)
+                        .await?;
             }
         }
         if is_inference {
@@ -253,7 +260,7 @@ impl Facts {
         else {
             return result;
         };
-        let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.read_as(&request.caller).await?;
         let holder =
             fact::holder_of_key(&scope, domain, key, claim.project.as_ref(), from, asking).await?;
         let now = request.moment.now;

@@ -69,6 +69,9 @@ impl Facts {
         update: Update,
     ) -> Result<Outcome> {
         check_confidence(update.confidence)?;
+        if update.edit.unmentioned.is_some() && Writer::of(&request.caller) != Writer::Human {
+            return Err(Refusal::NeedsHuman.into());
+        }
         let now = request.moment.now;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -136,7 +139,10 @@ impl Facts {
         };
         let mut outcome = Outcome::of(verb, message);
         outcome.memories.extend(writing.shown(&after));
-        let updated = writing.finish(verb, Effect::of(changes), outcome).await;
+        let mut effect = Effect::of(changes);
+        // The prompts of open sessions have its line without the instruction.
+        effect.thaws.extend(update.edit.unmentioned.map(|_| known[0].fact));
+        let updated = writing.finish(verb, effect, outcome).await;
         self.add_key_holder(request, &claim, from, Some(known[0].fact), updated).await
     }
 }
@@ -172,7 +178,7 @@ impl Facts {
             let ask = AdmissionRequest {
                 keep_without_domain: update.keep_without_domain,
                 has_domain: old.claim.domain.as_deref(),
-                ..AdmissionRequest::new(writer, &screening)
+                ..AdmissionRequest::of(writing.caller(), &screening)
             };
             let admitted = admission::admit(&writing.scope, claim.clone(), ask).await?;
             permitted = admitted.state;
@@ -191,7 +197,10 @@ impl Facts {
             agents = self.policies.load(scope).await?.0.agents;
         }
         let replaces = may_replace(writer, old, quoted.is_some(), agents);
-        if writer == Writer::Agent && (!replaces || permitted == State::Proposed) {
+        let is_member = writing.caller().member.is_some();
+        let may_ask = matches!(writer, Writer::Agent | Writer::Import) || is_member;
+        let asks = may_ask && permitted == State::Proposed;
+        if asks || ((writer == Writer::Agent || is_member) && !replaces) {
             return Ok(Permit::Propose(Box::new(edit.apply(&old.claim))));
         }
         let replaces = replaces && writer == Writer::Agent;
@@ -199,7 +208,7 @@ impl Facts {
     }
 }
 
-/// Stores an agent's change as a proposal beside the memory, and links the two as contradicting, so
+/// Stores a change that needs consent as a proposal beside the memory, and links the two as contradicting, so
 /// that the user is shown both.
 async fn propose_beside(
     mut writing: Writing<'_>,

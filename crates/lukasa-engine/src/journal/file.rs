@@ -46,6 +46,11 @@ impl JournalEntry {
         }
     }
 
+    /// Whether everything about the user was erased.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.fact.is_none() && self.turn.is_none() && self.observation.is_none()
+    }
+
     fn print(&self) -> String {
         let what = self.fact.map(|fact| fact.to_string());
         let what = what.or_else(|| self.turn.map(|turn| turn.to_string()));

@@ -5,19 +5,21 @@ use std::collections::BTreeSet;
 use lukasa_core::learning::ExtractionAnswer;
 use lukasa_core::learning::summary::safe_summary;
 use lukasa_core::recall::passage::Passage;
-use lukasa_core::{Caller, Domain, Episode, EpisodeId, Origin, Stamp, Timestamp};
+use lukasa_core::{Caller, Domain, Episode, EpisodeEdit, EpisodeId, Origin, Stamp, Timestamp};
 use lukasa_store::learning::{self, EpisodePlace, Pass};
 use lukasa_store::{Batch, Scope, domain, episode, session};
 
 use super::Learning;
 use super::plan::Plan;
 use crate::closed_domains::MAX_SCREENED_BYTES;
+use crate::episode_edits::edit_episode;
 use crate::episodes::{
     AboutEpisode, Restoring, domain_tags, hidden_domains, is_about_forgetting, latest,
     load_passages, load_support, passages_of,
 };
 use crate::error::{Error, Result};
 use crate::request::Request;
+use crate::transaction::Outcome;
 
 /// Maximum number of older episodes that are indexed at a time.
 const INDEX_BATCH_SIZE: i64 = 200;
@@ -92,6 +94,16 @@ impl Learning {
         episode::find(&scope, id).await?.ok_or(Error::EpisodeNotFound)
     }
 
+    /// Replaces the words of an episode by the user's, as an operation that can be undone.
+    pub async fn edit_episode(
+        &self,
+        request: &Request,
+        id: EpisodeId,
+        edit: &EpisodeEdit,
+    ) -> Result<(Episode, Outcome)> {
+        edit_episode(&self.transactions, request, id, edit).await
+    }
+
     /// What is derived from the facts learned from each of these episodes: its domains (R033), and
     /// whether all of these facts are settled by now (R105) and one is in a closed domain.
     pub async fn about_episodes(
@@ -120,7 +132,7 @@ impl Learning {
     /// may do so. Returns how many are found now.
     pub(crate) async fn index_episodes(&self, request: &Request) -> Result<usize> {
         let caller = &request.caller;
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         let mut lacking = episode::without_passage(&scope, INDEX_BATCH_SIZE).await?;
         if lacking.is_empty() {
             return Ok(0);

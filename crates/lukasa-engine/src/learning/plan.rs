@@ -111,7 +111,7 @@ impl Learning {
                 }
                 return Ok(Some((pass.clone(), read)));
             }
-            let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
+            let scope = self.parts.store.write_as(&request.caller).await?;
             learning::drop_answer(&scope, pass.id).await?;
             scope.commit().await?;
         }
@@ -158,7 +158,7 @@ impl Learning {
             operation: None,
             outcome: None,
         };
-        let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.write_as(&request.caller).await?;
         let kept = learning::keep_answer(&scope, &pass, plan.state).await?;
         scope.commit().await?;
         Ok(kept.then_some((pass, read)))

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
@@ -139,6 +140,9 @@ impl Learning {
         if learned.is_empty() {
             return Ok(writing.close(batch).await?);
         }
+        let at = writing.stamp.at;
+        let (id, due) = (request.job_id("upkeep"), next_upkeep(scope.user(), at));
+        job::queue_sole(&mut batch, scope, id, &Task::Upkeep, due, at);
         learned.effect.with = batch;
         let outcome = Outcome::of(Verb::Learn, "Learned from a conversation.".into());
         writing.finish(Verb::Learn, learned.effect, outcome).await?;

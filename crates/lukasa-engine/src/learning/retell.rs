@@ -44,7 +44,7 @@ impl Learning {
         range: &RetellTask,
     ) -> Result<(), JobFailure> {
         let caller = &request.caller;
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         let turns = remaining_turns(&scope, range).await?;
         let read = TurnsToRead::load(&scope, turns).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);

@@ -30,7 +30,7 @@ impl Learning {
         id: &str,
     ) -> Result<(), JobFailure> {
         let caller = &request.caller;
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         let there = session::find(&scope, id).await?;
         let Some(_) = there.filter(|s| s.title.is_none() && s.trashed_at.is_none()) else {
             drop(scope);
@@ -77,7 +77,7 @@ impl Learning {
         id: &str,
     ) -> Result<(), JobFailure> {
         let caller = &request.caller;
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
         let Some(session) = there else {
             drop(scope);

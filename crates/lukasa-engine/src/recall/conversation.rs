@@ -37,25 +37,23 @@ impl CachedResult {
         now.duration_since(self.fetched_at) < TTL
     }
 
-    /// Whether its memories are as they were. A new turn does not change them.
-    fn has_current_memories(&self, state: RecallState) -> bool {
-        let facts = |state: RecallState| (state.epoch, state.facts, state.removed);
-        facts(self.state) == facts(state)
-    }
-
     fn bytes(&self) -> usize {
-        const EACH: usize = 1_024;
-        let memory = |version: &Version| {
-            let claim = &version.claim;
-            let texts = [&claim.summary, &claim.detail, &claim.reasoning];
-            let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
-            claim.content.len() + texts + EACH
-        };
-        let memories = self.found.memories.iter().map(|found| memory(&found.memory.version));
+        let memories = self.found.memories.iter().map(|found| version_bytes(&found.memory.version));
         let turns = self.found.turns.iter().map(|found| found.turn.content.len() + EACH);
         let episodes = self.found.episodes.iter().map(|f| f.episode.summary.len() + EACH);
         memories.chain(turns).chain(episodes).sum::<usize>() + EACH
     }
+}
+
+/// Approximate size of a turn, an episode or a memory without its texts, in bytes.
+const EACH: usize = 1_024;
+
+/// Approximate size of a version in bytes.
+pub(super) fn version_bytes(version: &Version) -> usize {
+    let claim = &version.claim;
+    let texts = [&claim.summary, &claim.detail, &claim.reasoning];
+    let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+    claim.content.len() + texts + EACH
 }
 
 /// The results of one conversation, the most recently used last.
@@ -70,9 +68,8 @@ impl ConversationResults {
         state: RecallState,
         now: Timestamp,
     ) -> Option<&Version> {
-        let current = |result: &&Arc<CachedResult>| {
-            result.is_fresh(now) && result.has_current_memories(state)
-        };
+        let current =
+            |result: &&Arc<CachedResult>| result.is_fresh(now) && state.has_facts_of(result.state);
         let results = self.0.iter().rev().filter(current);
         let mut versions =
             results.flat_map(|result| &result.found.memories).map(|found| &found.memory.version);

@@ -10,13 +10,14 @@
 //! A full load runs in a separate task and continues if the request that began it times out; only a
 //! few run at a time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::{future::OptionFuture, try_join};
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::index::{Index, NewPassage};
-use lukasa_core::{AsOf, ProjectScope, UserId};
+use lukasa_core::{AsOf, FactId, ProjectScope, Timestamp, TurnId, UserId};
 use lukasa_store::Scope;
 use lukasa_store::passage::{
     self, PassageBlocks, RecallState, StoredPassage, Vector, VectorBlocks,
@@ -24,10 +25,9 @@ use lukasa_store::passage::{
 use lukasa_store::recallable::{self, RecallableVersion};
 use moka::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use uuid::Uuid;
 
 use crate::cpu::{CpuPool, interrupted};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Default size limit of the cache over all users.
 const DEFAULT_CACHE_BYTES: u64 = 512 * 1024 * 1024;
@@ -35,22 +35,29 @@ const DEFAULT_CACHE_BYTES: u64 = 512 * 1024 * 1024;
 const DEFAULT_MAX_PASSAGES: usize = 250_000;
 /// How long an unused index stays cached.
 const IDLE_TTL: Duration = Duration::from_secs(15 * 60);
-/// Maximum number of concurrent full loads: each holds its rows and its index in memory at once.
+/// Maximum number of concurrent loads of large indexes: each holds its rows and its index in memory at
+/// once.
 const MAX_CONCURRENT_LOADS: usize = 4;
+/// Maximum number of concurrent loads of small indexes: each holds at most `SMALL_LOAD_ROWS` passages.
+const MAX_CONCURRENT_SMALL_LOADS: usize = 32;
+/// A record with at most this many passages is read at once.
+const SMALL_LOAD_ROWS: usize = 1_000;
 /// An index with at least this many units is ranked, and one with at least this many new passages
 /// is built, on a blocking thread.
 const LARGE_INDEX_UNITS: usize = 2_000;
-/// A record with at least this many revisions is read in blocks, and the index is built while the
-/// rows arrive, so that they are not all in memory beside it.
+/// A record with at least this many revisions is taken to be large without looking. A large one is
+/// read in blocks, and the index is built while the rows arrive, so that they are not all in memory
+/// beside it.
 const LARGE_RECORD_REVISIONS: i64 = 1_000;
 /// Number of rows of such a block.
-const BLOCK_ROWS: usize = 4_000;
+const BLOCK_ROWS: usize = 2_000;
 
 /// Cache of the indexes of recently active users.
 pub(crate) struct IndexCache {
     cache: Cache<UserId, Arc<UserIndex>>,
     passages: usize,
     loads: Arc<Semaphore>,
+    small_loads: Arc<Semaphore>,
 }
 
 impl Default for IndexCache {
@@ -71,6 +78,7 @@ impl IndexCache {
             cache: cache.build(),
             passages,
             loads: Arc::new(Semaphore::new(MAX_CONCURRENT_LOADS)),
+            small_loads: Arc::new(Semaphore::new(MAX_CONCURRENT_SMALL_LOADS)),
         }
     }
 
@@ -95,6 +103,8 @@ pub(crate) struct UserIndex {
     index: RwLock<Index>,
     /// Held while new rows are read, so that concurrent requests read them only once.
     reading: Arc<tokio::sync::Mutex<()>>,
+    /// Whether the record was found to be too large to be read at once.
+    is_large: AtomicBool,
 }
 
 /// How much of the record an index contains. It is separate from the index, so that reading it does
@@ -120,6 +130,7 @@ impl UserIndex {
             progress: Mutex::default(),
             index: RwLock::new(Index::new(dimension)),
             reading: Arc::default(),
+            is_large: AtomicBool::new(false),
         }
     }
 
@@ -168,13 +179,39 @@ pub(crate) struct RecallContext {
     pub(crate) shut: Vec<String>,
     /// The projects whose memories and turns may be used.
     pub(crate) projects: ProjectScope,
+    /// Whether the user has any session, and so possibly turns.
+    pub(crate) has_sessions: bool,
+    /// Names the stored portraits and when each was compiled; `None` without any.
+    pub(crate) portraits: Option<String>,
 }
 
 impl IndexCache {
-    /// Waits for a permit for a full load.
+    /// Waits for a permit for the load of a large index.
     pub(crate) async fn permit(&self) -> LoadPermit {
         // The semaphore is never closed, so acquiring a permit cannot fail.
         LoadPermit { _permit: Arc::clone(&self.loads).acquire_owned().await.ok() }
+    }
+
+    /// A permit to load the user's index at once, unless it is known to be large or very many others
+    /// are being loaded.
+    pub(crate) fn small_load_permit(
+        &self,
+        scope: &Scope,
+        ctx: &RecallContext,
+    ) -> Option<LoadPermit> {
+        let known = self.cache.get(&scope.user()).filter(|user_index| user_index.fits(ctx));
+        let is_large = known.is_some_and(|known| known.is_large.load(Ordering::Relaxed));
+        if is_large || ctx.state.revision >= LARGE_RECORD_REVISIONS {
+            return None;
+        }
+        let permit = Arc::clone(&self.small_loads).try_acquire_owned().ok()?;
+        Some(LoadPermit { _permit: Some(permit) })
+    }
+
+    /// A permit for the load of a large index, if one is free.
+    pub(crate) fn try_permit(&self) -> Option<LoadPermit> {
+        let permit = Arc::clone(&self.loads).try_acquire_owned().ok()?;
+        Some(LoadPermit { _permit: Some(permit) })
     }
 
     /// Prefetches what the user's index lacks, before it is known whether it lacks anything. In an
@@ -208,22 +245,55 @@ impl IndexCache {
         Ok(Some(user_index))
     }
 
-    /// The user's index, fully loaded if necessary. Meant to run in a separate task.
+    /// The user's cached index, or an empty one that is cached before it is loaded, so that concurrent
+    /// requests wait for this load. If a request with an older state was faster, it is not cached.
+    fn to_load(&self, scope: &Scope, ctx: &RecallContext) -> Arc<UserIndex> {
+        let user = scope.user();
+        if self.cache.get(&user).is_some_and(|user_index| !user_index.fits(ctx)) {
+            self.cache.invalidate(&user);
+        }
+        let user_index = self.cache.get_with(user, || Arc::new(UserIndex::empty(ctx)));
+        if user_index.fits(ctx) { user_index } else { Arc::new(UserIndex::empty(ctx)) }
+    }
+
+    /// The user's index, loaded at once if it is not loaded; `None` if the record is too large for
+    /// that. Meant to run in a separate task.
+    pub(crate) async fn load_small(
+        &self,
+        scope: &Scope,
+        ctx: &RecallContext,
+        cpu: &CpuPool,
+    ) -> Result<Option<Arc<UserIndex>>> {
+        let user_index = self.to_load(scope, ctx);
+        let guard = Arc::clone(&user_index.reading).lock_owned().await;
+        let loaded = user_index.progress().revision;
+        if loaded > 0 || ctx.state.revision == 0 {
+            drop(guard);
+            self.catch_up(scope, ctx, &user_index, None, cpu).await?;
+            return Ok(Some(user_index));
+        }
+        // Fewer passages than the limit of indexed ones need no count of them.
+        let limit = SMALL_LOAD_ROWS.min(self.passages);
+        let (rows, facts) =
+            try_join!(load_first_rows(scope, ctx.model.clone(), limit), read_facts(scope, ctx))?;
+        let Some(rows) = rows else {
+            user_index.is_large.store(true, Ordering::Relaxed);
+            return Ok(None);
+        };
+        user_index.add(IndexUpdate { rows, facts: Some(facts) }, ctx.state, None);
+        // Insert it again so that the cache updates its size.
+        self.cache.insert(scope.user(), Arc::clone(&user_index));
+        Ok(Some(user_index))
+    }
+
+    /// The user's index, fully loaded if necessary, in blocks. Meant to run in a separate task.
     pub(crate) async fn load(
         &self,
         scope: &Scope,
         ctx: &RecallContext,
         cpu: &CpuPool,
     ) -> Result<Arc<UserIndex>> {
-        let user = scope.user();
-        if self.cache.get(&user).is_some_and(|user_index| !user_index.fits(ctx)) {
-            self.cache.invalidate(&user);
-        }
-        // Insert it before it is loaded, so that concurrent requests wait for this load. If a
-        // request with an older state was faster, load this one without the cache.
-        let user_index = self.cache.get_with(user, || Arc::new(UserIndex::empty(ctx)));
-        let user_index =
-            if user_index.fits(ctx) { user_index } else { Arc::new(UserIndex::empty(ctx)) };
+        let user_index = self.to_load(scope, ctx);
         self.catch_up(scope, ctx, &user_index, None, cpu).await?;
         Ok(user_index)
     }
@@ -245,22 +315,20 @@ impl IndexCache {
         if loaded.revision >= ctx.state.revision {
             return Ok(());
         }
-        let floor = match loaded.revision {
-            0 => load_floor(scope, self.passages).await?,
-            _ => loaded.floor,
-        };
-        if loaded.revision == 0 && ctx.state.revision >= LARGE_RECORD_REVISIONS {
-            let mut index = read_in_blocks(scope, ctx, floor, cpu).await?;
-            let ActiveFacts { facts, links } = read_facts(scope).await?;
+        if loaded.revision == 0 {
+            let floor = load_floor(scope, self.passages).await?;
+            let mut index = read_in_blocks(scope, ctx, floor, None, cpu).await?;
+            let active = read_facts(scope, ctx).await?;
             let (built, state) = (Arc::clone(user_index), ctx.state);
             let install = move || {
-                index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
+                active.set_in(&mut index);
                 built.install(index, state, floor);
             };
             cpu.run(install).await?;
             self.cache.insert(scope.user(), Arc::clone(user_index));
             return Ok(());
         }
+        let floor = loaded.floor;
         let update = read_update(scope, ctx, loaded, floor, prefetched).await?;
         let large =
             update.rows.passages.len() >= LARGE_INDEX_UNITS || loaded.units >= LARGE_INDEX_UNITS;
@@ -292,10 +360,10 @@ impl UserIndex {
         let NewRows { passages, vectors, .. } = update.rows;
         index.add(passages.into_iter().map(as_new).collect());
         index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
-        if let Some(ActiveFacts { facts, links }) = update.facts
+        if let Some(active) = update.facts
             && loaded.facts < state.facts
         {
-            index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
+            active.set_in(&mut index);
         }
         *self.progress() = Progress {
             revision: loaded.revision.max(state.revision),
@@ -328,7 +396,19 @@ struct IndexUpdate {
 
 struct ActiveFacts {
     facts: Vec<RecallableVersion>,
-    links: Vec<(Uuid, Uuid)>,
+    links: Vec<(FactId, FactId)>,
+    /// The turns of which a memory was changed or removed since.
+    outdated: Vec<(TurnId, Timestamp)>,
+}
+
+impl ActiveFacts {
+    fn set_in(self, index: &mut Index) {
+        let facts = self.facts.into_iter().map(|f| (f.version.uuid(), f.facets));
+        let links = self.links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
+        index.set_facts(facts, links);
+        let outdated = self.outdated.into_iter().map(|(turn, since)| (turn.uuid(), since));
+        index.set_outdated_turns(outdated);
+    }
 }
 
 async fn load_new_rows(
@@ -344,49 +424,56 @@ async fn load_new_rows(
     Ok(NewRows { since, model, passages, vectors: vectors.unwrap_or_default() })
 }
 
-/// Builds an index of the whole record while its rows arrive, without the list of active memories.
+/// Builds an index of the whole record, or of what existed at a point, while its rows arrive, without
+/// the list of active memories. One block of rows is added while the next one is read.
 async fn read_in_blocks(
     scope: &Scope,
     ctx: &RecallContext,
     floor: Option<i64>,
+    point: Option<AsOf>,
     cpu: &CpuPool,
 ) -> Result<Index> {
     let dimension = ctx.model.as_ref().map_or(0, |model| model.dimension);
     let mut index = Index::new(dimension);
+    passage::read_in_index_order(scope, true).await?;
     let mut passages = PassageBlocks::open(scope, floor).await?;
-    loop {
-        let rows = passages.next(BLOCK_ROWS).await?;
-        if rows.is_empty() {
-            break;
-        }
+    let mut rows = passages.next(BLOCK_ROWS).await?;
+    while !rows.is_empty() {
         let add = move || {
-            index.add(rows.into_iter().map(as_new).collect());
+            let rows = rows.into_iter().filter(|row| point.is_none_or(|at| existed(row, at)));
+            index.add(rows.map(as_new).collect());
             index
         };
-        index = cpu.run(add).await?;
+        (index, rows) = try_join!(cpu.run(add), async { Ok(passages.next(BLOCK_ROWS).await?) })?;
     }
     if let Some(model) = &ctx.model {
         let mut vectors = VectorBlocks::open(scope, model).await?;
-        loop {
-            let rows = vectors.next(BLOCK_ROWS).await?;
-            if rows.is_empty() {
-                break;
-            }
+        let mut rows = vectors.next(BLOCK_ROWS).await?;
+        while !rows.is_empty() {
             let embed = move || {
                 index.embed(rows.into_iter().map(|v| ((v.source, v.part), v.values)));
                 index
             };
-            index = cpu.run(embed).await?;
+            (index, rows) =
+                try_join!(cpu.run(embed), async { Ok(vectors.next(BLOCK_ROWS).await?) })?;
         }
     }
+    passage::read_in_index_order(scope, false).await?;
     index.shrink();
     Ok(index)
 }
 
-async fn read_facts(scope: &Scope) -> Result<ActiveFacts> {
-    let (facts, links) = try_join!(recallable::now(scope), recallable::links(scope, None))?;
-    let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
-    Ok(ActiveFacts { facts, links })
+async fn read_facts(scope: &Scope, ctx: &RecallContext) -> Result<ActiveFacts> {
+    let outdated = async {
+        match ctx.has_sessions {
+            true => recallable::outdated_turns(scope, None).await,
+            // Without sessions there are no turns.
+            false => Ok(Vec::new()),
+        }
+    };
+    let (facts, links, outdated) =
+        try_join!(recallable::now(scope), recallable::links(scope, None), outdated)?;
+    Ok(ActiveFacts { facts, links, outdated })
 }
 
 async fn read_update(
@@ -399,21 +486,38 @@ async fn read_update(
     // Another request may have updated the index meanwhile; then the prefetched rows do not fit.
     let prefetched = prefetched.filter(|a| a.since == loaded.revision && a.model == ctx.model);
     let changed = loaded.facts < ctx.state.facts;
-    let facts: OptionFuture<_> = changed.then(|| recallable::now(scope)).into();
-    let links: OptionFuture<_> = changed.then(|| recallable::links(scope, None)).into();
-    let (rows, facts, links) = try_join!(
+    let facts: OptionFuture<_> = changed.then(|| read_facts(scope, ctx)).into();
+    let (rows, facts) = try_join!(
         async {
             match prefetched {
                 Some(prefetched) => Ok(prefetched),
                 None => load_new_rows(scope, ctx.model.clone(), loaded.revision, floor).await,
             }
         },
-        async { Ok(facts.await.transpose()?) },
-        async { Ok(links.await.transpose()?) }
+        async { facts.await.transpose() }
     )?;
-    let links = links.unwrap_or_default();
-    let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid())).collect();
-    Ok(IndexUpdate { rows, facts: facts.map(|facts| ActiveFacts { facts, links }) })
+    Ok(IndexUpdate { rows, facts })
+}
+
+/// All rows of a record that has at most `limit` passages; `None` if it has more.
+async fn load_first_rows(
+    scope: &Scope,
+    model: Option<EmbeddingModel>,
+    limit: usize,
+) -> Result<Option<NewRows>> {
+    let rows = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
+    let vectors: OptionFuture<_> =
+        model.as_ref().map(|model| passage::first_vectors(scope, model, rows)).into();
+    let (passages, vectors) =
+        try_join!(passage::first(scope, rows), async { vectors.await.transpose() })?;
+    let rows = NewRows { since: 0, model, passages, vectors: vectors.unwrap_or_default() };
+    Ok(Some(rows).filter(|rows| rows.passages.len() <= limit))
+}
+
+/// Whether a passage existed at a point: later ones must not change term frequencies.
+fn existed(stored: &StoredPassage, point: AsOf) -> bool {
+    let place = stored.place.as_ref();
+    place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
 }
 
 fn as_new(stored: StoredPassage) -> NewPassage {
@@ -437,25 +541,38 @@ impl IndexCache {
         point: AsOf,
         cpu: &CpuPool,
     ) -> Result<Arc<UserIndex>> {
-        let floor = load_floor(scope, self.passages).await?;
-        let (NewRows { passages, vectors, .. }, facts, links) = try_join!(
-            load_new_rows(scope, ctx.model.clone(), 0, floor),
+        let limit = SMALL_LOAD_ROWS.min(self.passages);
+        let is_small = ctx.state.revision < LARGE_RECORD_REVISIONS;
+        let rows: OptionFuture<_> =
+            is_small.then(|| load_first_rows(scope, ctx.model.clone(), limit)).into();
+        let (rows, facts, links, outdated) = try_join!(
+            async { Ok::<_, Error>(rows.await.transpose()?.flatten()) },
             async { Ok(recallable::at(scope, point).await?) },
-            async { Ok(recallable::links(scope, Some(point.known)).await?) }
+            async { Ok(recallable::links(scope, Some(point.known)).await?) },
+            async { Ok(recallable::outdated_turns(scope, Some(point.known)).await?) }
         )?;
-        let (large, mut user_index) = (passages.len() >= LARGE_INDEX_UNITS, UserIndex::empty(ctx));
+        let active = ActiveFacts { facts, links, outdated };
+        let mut user_index = UserIndex::empty(ctx);
+        let large = rows.is_none();
+        let mut floor = None;
+        let index = match rows {
+            Some(NewRows { passages, vectors, .. }) => {
+                let mut index = Index::new(ctx.model.as_ref().map_or(0, |model| model.dimension));
+                let passages = passages.into_iter().filter(|stored| existed(stored, point));
+                index.add(passages.map(as_new).collect());
+                index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
+                index
+            }
+            None => {
+                floor = load_floor(scope, self.passages).await?;
+                read_in_blocks(scope, ctx, floor, Some(point), cpu).await?
+            }
+        };
         let build = move || {
-            let index = user_index.index.get_mut().unwrap_or_else(PoisonError::into_inner);
-            // Only what existed then: later passages must not change term frequencies.
-            let existed = |stored: &StoredPassage| {
-                let place = stored.place.as_ref();
-                place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
-            };
-            index.add(passages.into_iter().filter(existed).map(as_new).collect());
-            index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
-            let links = links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
-            index.set_facts(facts.into_iter().map(|f| (f.version.uuid(), f.facets)), links);
-            let units = index.len();
+            let own = user_index.index.get_mut().unwrap_or_else(PoisonError::into_inner);
+            *own = index;
+            active.set_in(own);
+            let units = own.len();
             *user_index.progress() = Progress { units, floor, ..Progress::default() };
             user_index
         };

@@ -134,7 +134,8 @@ impl RecallQuery {
             projects: _,
         } = self;
         // The state is compared when a result is reused: it is not part of the key.
-        let RecallContext { state: _, model, shut, projects } = ctx;
+        // So are the other fields, which change with it.
+        let RecallContext { state: _, model, shut, projects, has_sessions: _, portraits: _ } = ctx;
         let session = session.as_deref()?;
         let key = QuestionKey {
             text,
@@ -179,6 +180,8 @@ mod tests {
             model: None,
             shut: Vec::new(),
             projects: ProjectScope::default(),
+            has_sessions: false,
+            portraits: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lukasa_core::fade::Belief;
+use lukasa_core::recall::corpus::Corpus;
 use lukasa_core::recall::index::{Index, Unit};
 use lukasa_core::recall::passage::PassageKind;
 use lukasa_core::recall::rank::{RankFilters, RankQuery, RankedSession, RankedUnit, Ranking, rank};
@@ -14,10 +15,18 @@ use super::episodes::MAX_EPISODE_CANDIDATES;
 use super::search::MAX_RERANKED;
 use super::{Filter, RecallContext, RecallQuery, RecalledSession, ResultExplanation};
 
+/// A turn that was found, and since when its words no longer hold, if a memory learned from it was
+/// changed or removed.
+pub(super) struct TurnMatch {
+    pub(super) id: TurnId,
+    pub(super) why: ResultExplanation,
+    pub(super) outdated_since: Option<Timestamp>,
+}
+
 /// Result of an index lookup, by ids.
 pub(super) struct LookupResult {
     pub(super) facts: Vec<((FactId, VersionId), ResultExplanation)>,
-    pub(super) turns: Vec<(TurnId, ResultExplanation)>,
+    pub(super) turns: Vec<TurnMatch>,
     pub(super) episodes: Vec<(EpisodeId, ResultExplanation)>,
     pub(super) sessions: Vec<RecalledSession>,
     pub(super) considered: usize,
@@ -34,16 +43,18 @@ pub(super) fn lookup(
 ) -> LookupResult {
     let point = ask.point.resolve(now);
     let visible = index.select(|unit| is_usable(index, unit, point, ctx));
+    let considered = visible.iter().filter(|visible| **visible).count();
+    let corpus = &Corpus::new(index, question.text, visible);
     // With a reranker, fetch more candidates than requested.
     let deeper = |count: usize| if deep && count > 0 { count.max(MAX_RERANKED) } else { count };
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
     let mut facts = Ranking::default();
     if memories > 0 {
-        let named = ask.precise.then(|| named(index, question.text, &visible));
+        let named = ask.precise.then(|| named(index, question.text, corpus.visible()));
         let may = |unit: &Unit| {
             ask.filter.matches(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
         };
-        let filters = RankFilters { corpus: &visible, candidates: &|_| true, results: &may };
+        let filters = RankFilters { corpus, candidates: &|_| true, results: &may };
         facts = rank(index, question, PassageKind::Fact, &ask.tuning, &filters, memories);
         // A name can match although none of its words does; add those memories too.
         let found: Vec<usize> = facts.found.iter().map(|found| found.unit).collect();
@@ -76,14 +87,14 @@ pub(super) fn lookup(
         };
         // In a user's first session there are no other turns; skip the ranking.
         let finds = |unit: &Unit| unit.kind == PassageKind::Turn && of_role(unit) && may(unit);
-        let filters = RankFilters { corpus: &visible, candidates: &of_role, results: &may };
+        let filters = RankFilters { corpus, candidates: &of_role, results: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {
             turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, turns);
         }
     }
     let mut episodes = Ranking::default();
     if ask.episodes > 0 && index.has_episodes() {
-        let filters = RankFilters { corpus: &visible, candidates: &|_| true, results: &may };
+        let filters = RankFilters { corpus, candidates: &|_| true, results: &may };
         let most = MAX_EPISODE_CANDIDATES;
         episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, most);
     }
@@ -98,10 +109,11 @@ pub(super) fn lookup(
         let ids = (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
         (ids, why(found, rank))
     });
-    let turns =
-        turn_ranking.found.into_iter().enumerate().map(|(rank, found)| {
-            (TurnId::from_uuid(index.unit(found.unit).source), why(found, rank))
-        });
+    let turns = turn_ranking.found.into_iter().enumerate().map(|(rank, found)| {
+        let turn = index.unit(found.unit).source;
+        let outdated_since = index.outdated_since(turn);
+        TurnMatch { id: TurnId::from_uuid(turn), why: why(found, rank), outdated_since }
+    });
     let episodes = episodes.found.into_iter().enumerate().map(|(rank, found)| {
         (EpisodeId::from_uuid(index.unit(found.unit).source), why(found, rank))
     });
@@ -110,7 +122,7 @@ pub(super) fn lookup(
         turns: turns.collect(),
         episodes: episodes.collect(),
         sessions,
-        considered: visible.iter().filter(|visible| **visible).count(),
+        considered,
         unembedded: ctx.model.is_some() && index.without_vector() > 0,
     }
 }

@@ -11,6 +11,7 @@ mod lookup;
 mod near;
 mod open;
 mod search;
+mod versions;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ pub use search::{
     CacheUse, Filter, RecallQuery, RecallResult, RecallTimings, RecalledFact, RecalledSession,
     RecalledTurn, ResultExplanation,
 };
+use versions::VersionCache;
 
 /// Cached embeddings of recent questions, by tenant, model and text (R161).
 type QuestionCache = Cache<(TenantId, String, String), Arc<[f32]>>;
@@ -49,6 +51,7 @@ pub(crate) struct RecallCaches {
     indexes: Arc<IndexCache>,
     questions: QuestionCache,
     conversations: ConversationCache,
+    versions: VersionCache,
     /// Limits how many indexes of points in the past are built at a time.
     points: PointGate,
 }
@@ -59,6 +62,7 @@ impl Default for RecallCaches {
             indexes: Arc::default(),
             questions: new_question_cache(),
             conversations: ConversationCache::default(),
+            versions: VersionCache::default(),
             points: PointGate::default(),
         }
     }

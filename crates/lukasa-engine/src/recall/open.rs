@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::try_join;
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
 use lukasa_core::{Caller, ProjectScope, TenantId, Timestamp};
-use lukasa_store::{Scope, directory, domain, model, passage, session};
+use lukasa_store::Scope;
+use lukasa_store::recall_opening::{self, AskedSessions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Recall;
@@ -136,9 +136,17 @@ impl Recall {
         ask: &RecallQuery,
         now: Timestamp,
     ) -> Result<OpenedIndex> {
-        let (scope, permit) = self.begin_reading(caller, ask.point).await?;
-        let ctx = self.load_recall_context(&scope, ask, now).await?;
-        self.open_index(caller, scope, permit, ctx, None, ask.point, now).await
+        let mut load = None;
+        loop {
+            let (scope, permit) = self.begin_reading(caller, ask.point).await?;
+            let context = self.load_recall_context(&scope, ask, now).await?.ctx;
+            let permits = (permit, load.take());
+            let opened = self.open_index(scope, permits, context, None, ask.point, now).await?;
+            match opened {
+                Some(opened) => return Ok(opened),
+                None => load = Some(self.load_permit().await),
+            }
+        }
     }
 
     /// Opens a scope for a question, with a permit if an index has to be built for it.
@@ -159,86 +167,130 @@ impl Recall {
         self.caches.indexes.prefetch(scope).await
     }
 
-    /// Opens the index for a scope in which the user's state was read. If the index needs a full
-    /// load, the result is based on a later scope.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one question")]
+    /// Waits for a permit to load a large index. No scope may be open meanwhile: it holds a
+    /// connection.
+    pub(crate) async fn load_permit(&self) -> LoadPermit {
+        self.caches.indexes.permit().await
+    }
+
+    /// Opens the index for a scope in which the user's state was read. `None` if a large index must
+    /// be loaded and others are being loaded: the caller waits for a permit, and then reads
+    /// everything again in a new scope, because something may have been removed meanwhile.
     pub(crate) async fn open_index(
         &self,
-        caller: &Caller,
         scope: Scope,
-        permit: Option<OwnedSemaphorePermit>,
+        (permit, load): (Option<OwnedSemaphorePermit>, Option<LoadPermit>),
         ctx: RecallContext,
         prefetched: Option<NewRows>,
         point: Point,
         now: Timestamp,
-    ) -> Result<OpenedIndex> {
-        let ctx = Arc::new(ctx);
+    ) -> Result<Option<OpenedIndex>> {
+        let (ctx, indexes, cpu) = (Arc::new(ctx), &self.caches.indexes, &self.parts.cpu);
         if !point.is_now() {
-            let user_index =
-                self.caches.indexes.at(&scope, &ctx, point.resolve(now), &self.parts.cpu).await?;
-            return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
+            let user_index = indexes.at(&scope, &ctx, point.resolve(now), cpu).await?;
+            return Ok(Some(OpenedIndex { scope, ctx, user_index, _permit: permit }));
         }
-        if let Some(user_index) =
-            self.caches.indexes.current(&scope, &ctx, prefetched, &self.parts.cpu).await?
-        {
-            return Ok(OpenedIndex { scope, ctx, user_index, _permit: permit });
+        if let Some(user_index) = indexes.current(&scope, &ctx, prefetched, cpu).await? {
+            return Ok(Some(OpenedIndex { scope, ctx, user_index, _permit: permit }));
         }
-        // It is not cached, or something was removed since it was loaded. A request that waits for
-        // a permit must not hold a connection.
-        drop(scope);
-        let permit = self.caches.indexes.permit().await;
-        self.load(caller, permit, &ctx.projects, now).await
+        // It is not cached, or something was removed since it was loaded.
+        let (scope, ctx) = match indexes.small_load_permit(&scope, &ctx) {
+            Some(permit) => match self.load_small(scope, ctx, permit).await? {
+                SmallLoad::Done(opened) => return Ok(Some(opened)),
+                SmallLoad::TooLarge(scope, ctx) => (scope, ctx),
+            },
+            None => (scope, ctx),
+        };
+        match load.or_else(|| indexes.try_permit()) {
+            Some(permit) => self.load(scope, ctx, permit).await.map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// Loads the user's index fully, in a task that continues if the request is cancelled: the next
-    /// request finds the index ready.
+    /// Loads the user's index fully if it is small, in a task that continues if the request is
+    /// cancelled: the next request finds the index ready.
+    async fn load_small(
+        &self,
+        scope: Scope,
+        ctx: Arc<RecallContext>,
+        permit: LoadPermit,
+    ) -> Result<SmallLoad> {
+        let recall = self.clone();
+        detached(async move {
+            let (_permit, cpu) = (permit, &recall.parts.cpu);
+            Ok(match recall.caches.indexes.load_small(&scope, &ctx, cpu).await? {
+                Some(user_index) => {
+                    SmallLoad::Done(OpenedIndex { scope, ctx, user_index, _permit: None })
+                }
+                None => SmallLoad::TooLarge(scope, ctx),
+            })
+        })
+        .await?
+    }
+
+    /// Loads the user's index fully, in a task that continues if the request is cancelled.
     async fn load(
         &self,
-        caller: &Caller,
+        scope: Scope,
+        ctx: Arc<RecallContext>,
         permit: LoadPermit,
-        projects: &ProjectScope,
-        now: Timestamp,
     ) -> Result<OpenedIndex> {
-        let (recall, tenant, user) = (self.clone(), caller.tenant, caller.user);
-        let ask = RecallQuery { projects: Some(projects.clone()), ..RecallQuery::about("") };
+        let recall = self.clone();
         detached(async move {
             let _permit = permit;
-            let scope = recall.parts.store.read(tenant, user).await?;
-            let ctx = Arc::new(recall.load_recall_context(&scope, &ask, now).await?);
             let user_index = recall.caches.indexes.load(&scope, &ctx, &recall.parts.cpu).await?;
             Ok(OpenedIndex { scope, ctx, user_index, _permit: None })
         })
         .await?
     }
 
-    /// Loads what must be known first, in one round trip: whether the user exists, the state of the
-    /// record, the model in use, the closed domains, and the project of the session.
+    /// Loads what must be known first, in one statement: whether the user exists, the state of the
+    /// record, the model in use, the domains, whether memory is paused, and the project of the
+    /// session.
     pub(crate) async fn load_recall_context(
         &self,
         scope: &Scope,
         ask: &RecallQuery,
         now: Timestamp,
-    ) -> Result<RecallContext> {
-        let projects = async {
-            match (&ask.projects, ask.session_in_scope()) {
-                (Some(projects), _) => Ok(projects.clone()),
-                (None, Some(session)) => {
-                    Ok(ProjectScope::of(session::project_of(scope, session).await?.as_ref()))
-                }
-                (None, None) => Ok(ProjectScope::NoProject),
-            }
-        };
-        let (user, state, model, shut, projects) = try_join!(
-            directory::me(scope),
-            passage::state(scope),
-            model::in_use(scope),
-            domain::closed_domains(scope),
-            projects
-        )?;
-        if user.is_some_and(|user| user.is_gone(now)) {
+    ) -> Result<OpenedContext> {
+        let asked_in = ask.session.as_deref();
+        let sessions = AskedSessions { in_scope: ask.session_in_scope(), asked_in };
+        let opening = recall_opening::read(scope, sessions).await?;
+        if opening.is_gone(now) {
             return Err(Error::UserGone);
         }
-        self.embeddings.cache_model(model.as_ref(), now);
-        Ok(RecallContext { state, model, shut, projects })
+        self.embeddings.cache_model(opening.model.as_ref(), now);
+        let of_session = || ProjectScope::of(opening.project.as_ref());
+        let projects = ask.projects.clone().unwrap_or_else(of_session);
+        Ok(OpenedContext {
+            ctx: RecallContext {
+                state: opening.state,
+                model: opening.model,
+                shut: opening.closed_domains,
+                projects,
+                has_sessions: opening.has_sessions,
+                portraits: opening.portraits,
+            },
+            is_paused: opening.is_paused,
+            is_incognito: opening.is_incognito,
+            own_domains: opening.own_domains,
+        })
     }
+}
+
+/// What the opening statement of a question has read.
+pub(crate) struct OpenedContext {
+    pub(crate) ctx: RecallContext,
+    /// Whether memory is paused.
+    pub(crate) is_paused: bool,
+    /// Whether the question is asked in an incognito session.
+    pub(crate) is_incognito: bool,
+    /// The names and the displayed names of the tenant's own domains.
+    pub(crate) own_domains: Vec<(String, String)>,
+}
+
+/// Result of loading an index that may be too large for it.
+enum SmallLoad {
+    Done(OpenedIndex),
+    TooLarge(Scope, Arc<RecallContext>),
 }

@@ -14,17 +14,18 @@ use lukasa_core::{
     Timestamp, Turn, TurnId, Version, VersionId,
 };
 use lukasa_store::passage::RecallState;
-use lukasa_store::{Scope, fact, recallable, session};
+use lukasa_store::{Scope, fact, session};
 use lukasa_text::when;
 
 use super::Recall;
 use super::episodes::{RecalledEpisode, fetch_episodes};
-use super::lookup::lookup;
+use super::lookup::{TurnMatch, lookup};
 use super::{OpenedIndex, QuestionVector, RecallKey};
 use crate::closed_domains::closed_domains;
 use crate::error::Result;
 use crate::memory::{Memory, Point, as_memory};
 use crate::telemetry::{record_recall, stage_span};
+use crate::transcript::find_retracted;
 
 /// How long a request waits for the reranker.
 const RERANK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -129,6 +130,9 @@ pub struct RecalledFact {
 pub struct RecalledTurn {
     pub turn: Turn,
     pub why: ResultExplanation,
+    /// Since when its words no longer hold, if a memory learned from it was changed or removed: it is
+    /// found, and not quoted in prompts.
+    pub outdated_since: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +165,7 @@ pub struct RecallResult {
 }
 
 /// How many of the memories that were found came from the cache of the conversation, and how many
-/// were read from the database.
+/// did not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheUse {
     pub hits: usize,
@@ -272,7 +276,7 @@ impl Recall {
         let given = conversations.results(scope.user(), session);
         let cached = |id| given.memory(id, ctx.state, now).cloned();
         let ((versions, cache), mut turns, episodes) = try_join!(
-            fetch_versions(scope, &looked.facts, cached),
+            self.fetch_versions(opened, &looked.facts, cached),
             fetch_turns(scope, looked.turns),
             fetch_episodes(scope, looked.episodes, ask.episodes, &ask.filter, &ctx.shut, now)
         )?;
@@ -281,7 +285,11 @@ impl Recall {
         let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
         // A request to forget something names it.
         let asks = move || found_turns.iter().map(explicit::asks_to_forget).collect::<Vec<_>>();
-        let mut asks = tokio::task::spawn_blocking(asks).await.unwrap_or_default().into_iter();
+        let asks = match turns.is_empty() {
+            true => Vec::new(),
+            false => tokio::task::spawn_blocking(asks).await.unwrap_or_default(),
+        };
+        let mut asks = asks.into_iter();
         turns.retain(|_| closed.next().flatten().is_none() && !asks.next().unwrap_or(true));
         took.fetch = (self.parts.ticks)() - started;
         drop(span);
@@ -299,6 +307,23 @@ impl Recall {
             took,
         };
         Ok(UnrankedRecall { recalled, keep: key.map(|key| (key, ctx.state, now)), ordered: false })
+    }
+
+    /// The versions with these ids: those that the conversation was given, and the others.
+    async fn fetch_versions(
+        &self,
+        opened: &OpenedIndex,
+        facts: &[((FactId, VersionId), ResultExplanation)],
+        given: impl Fn(VersionId) -> Option<Version>,
+    ) -> Result<(Vec<Version>, CacheUse)> {
+        let mut versions: Vec<Version> =
+            facts.iter().filter_map(|((_, id), _)| given(*id)).collect();
+        let hits = versions.len();
+        let is_missing = |id: &VersionId| versions.iter().all(|version| version.id != *id);
+        let missing = facts.iter().map(|(ids, _)| *ids).filter(|(_, id)| is_missing(id));
+        let missing: Vec<(FactId, VersionId)> = missing.collect();
+        versions.extend(self.versions(opened, &missing).await?);
+        Ok((versions, CacheUse { hits, misses: missing.len() }))
     }
 
     /// Reranks the results, if a reranker is configured and requested.
@@ -398,23 +423,6 @@ fn reordered<T>(things: Vec<T>, order: &[usize]) -> Vec<T> {
     order.iter().filter_map(|at| things.get_mut(*at).and_then(Option::take)).collect()
 }
 
-/// The versions with these ids: those that are cached, and the others from the database.
-async fn fetch_versions(
-    scope: &Scope,
-    facts: &[((FactId, VersionId), ResultExplanation)],
-    cached: impl Fn(VersionId) -> Option<Version>,
-) -> Result<(Vec<Version>, CacheUse)> {
-    let mut versions: Vec<Version> = facts.iter().filter_map(|((_, id), _)| cached(*id)).collect();
-    let hits = versions.len();
-    let is_missing = |id: &VersionId| versions.iter().all(|version| version.id != *id);
-    let missing = facts.iter().map(|(ids, _)| *ids).filter(|(_, id)| is_missing(id));
-    let missing: Vec<(FactId, VersionId)> = missing.collect();
-    if !missing.is_empty() {
-        versions.extend(recallable::versions(scope, &missing).await?);
-    }
-    Ok((versions, CacheUse { hits, misses: missing.len() }))
-}
-
 /// The memories of the results, in their order and as known at that point: what became known later
 /// is not included.
 fn recalled_facts(
@@ -432,21 +440,24 @@ fn recalled_facts(
 }
 
 /// Loads the turns of the results, in their order.
-async fn fetch_turns(
-    scope: &Scope,
-    turns: Vec<(TurnId, ResultExplanation)>,
-) -> Result<Vec<RecalledTurn>> {
+async fn fetch_turns(scope: &Scope, turns: Vec<TurnMatch>) -> Result<Vec<RecalledTurn>> {
     if turns.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<TurnId> = turns.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<TurnId> = turns.iter().map(|found| found.id).collect();
     let rows: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
-    let (rows, forgotten) =
-        try_join!(session::turns_by_id(scope, &rows), fact::forgotten_turns(scope, &ids))?;
+    let (rows, following, forgotten) = try_join!(
+        session::turns_by_id(scope, &rows),
+        session::next_user_turns(scope, &rows),
+        fact::forgotten_turns(scope, &ids)
+    )?;
+    let retracted = find_retracted(rows.clone(), following).await;
     // The words of a forgotten memory are not quoted from the turn where they were said.
-    let turns = turns.into_iter().filter(|(id, _)| !forgotten.contains(&id.to_string()));
-    let turns = turns.filter_map(|(id, why)| {
-        Some(RecalledTurn { turn: rows.iter().find(|turn| turn.id == id)?.clone(), why })
+    let turns = turns.into_iter().filter(|found| !forgotten.contains(&found.id.to_string()));
+    let turns = turns.filter(|found| !retracted.contains(&found.id));
+    let turns = turns.filter_map(|TurnMatch { id, why, outdated_since }| {
+        let turn = rows.iter().find(|turn| turn.id == id)?.clone();
+        Some(RecalledTurn { turn, why, outdated_since })
     });
     Ok(turns.collect())
 }

@@ -154,7 +154,7 @@ impl Removals {
         fact: FactId,
         entry: &JournalEntry,
     ) -> Result<bool> {
-        let scope = self.parts.store.write(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.write_as(&request.caller).await?;
         if !fact::exists(&scope, fact).await? {
             return Ok(false);
         }

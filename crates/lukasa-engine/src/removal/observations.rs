@@ -76,7 +76,7 @@ impl Removals {
         id: ObservationId,
         entry: &JournalEntry,
     ) -> Result<bool> {
-        let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.read_as(&request.caller).await?;
         let there = !observation::existing(&scope, &[id], true).await?.is_empty();
         drop(scope);
         if there {

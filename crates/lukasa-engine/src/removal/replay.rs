@@ -2,13 +2,13 @@
 //! back is removed again, and erasures missing from the journal are added to it. Both are read page
 //! by page, from the checkpoint of the last start.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 use lukasa_core::audit::AuditActor;
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, CallerKind, ErasureId, Origin, Timestamp, Voice};
+use lukasa_core::{Caller, CallerKind, ErasureId, Origin, TenantId, Timestamp, UserId, Voice};
 use lukasa_store::erasure::{self, Checkpoint};
 use lukasa_store::{directory, operation};
 
@@ -16,6 +16,7 @@ use super::Erasures;
 use crate::error::{Error, Result};
 use crate::journal::{Journal, JournalChunk, JournalEntry, JournalLine};
 use crate::request::{Moment, Request};
+use crate::spaces::remove_erased_members;
 
 /// Entries younger than this are compared again at the next start: clocks of several servers
 /// differ, and a transaction may have been in progress.
@@ -33,6 +34,8 @@ pub struct ReplayReport {
     pub memories: usize,
     pub turns: usize,
     pub observations: usize,
+    /// Erased users whom a space had again as members or authors, counted for each space.
+    pub members: usize,
     /// Erasures in the database that were missing from the journal.
     pub added: usize,
     /// Erasures that may never have been committed, of users with later writes. They were not
@@ -59,6 +62,7 @@ impl Erasures {
         let outcomes = outcomes(&journal, since.bytes).await?;
         let mut replayed = ReplayReport::default();
         let mut written = HashSet::new();
+        let mut erased: BTreeMap<TenantId, BTreeSet<UserId>> = BTreeMap::new();
         let mut next = since.clone();
         let (mut at, mut old) = (since.bytes, true);
         loop {
@@ -72,6 +76,9 @@ impl Erasures {
                 replayed.entries += 1;
                 written.insert(entry.id);
                 let outcome = outcomes.get(&entry.id).copied();
+                if entry.is_of_user() && outcome != Some(Outcome::Void) {
+                    erased.entry(entry.tenant).or_default().insert(entry.user);
+                }
                 if !happened.contains(&entry.id) && outcome != Some(Outcome::Void) {
                     self.replay_one(entry, outcome, moment, &mut replayed).await?;
                 }
@@ -86,6 +93,10 @@ impl Erasures {
             if chunk.is_last {
                 break;
             }
+        }
+        for (tenant, users) in erased {
+            let (store, users) = (&self.parts.store, Vec::from_iter(users));
+            replayed.members += remove_erased_members(store, tenant, &users).await?;
         }
         replayed.added = self.add_missing(since.checked_until, &written).await?;
         next.checked_until = recent.max(since.checked_until);
@@ -250,5 +261,6 @@ fn journal_caller(entry: &JournalEntry) -> Caller {
         kind: CallerKind::Job,
         credential: "journal".to_owned(),
         voice: Voice::stated(Origin::UserSaid),
+        member: None,
     }
 }

@@ -21,6 +21,7 @@ use super::facts::remove_one;
 use super::impact::{Impact, count_impact, decide_fates, load_impact};
 use super::observations::ErasedParts;
 use super::{new_erasure, record_erasures};
+use crate::consents::set_consents;
 use crate::episodes::{Restoring, joined_summary, load_passages};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
@@ -96,7 +97,7 @@ impl Removals {
         turn: TurnId,
         entry: &JournalEntry,
     ) -> Result<bool> {
-        let scope = self.parts.store.read(request.caller.tenant, request.caller.user).await?;
+        let scope = self.parts.store.read_as(&request.caller).await?;
         let there = !removal::turns(&scope, &[turn]).await?.is_empty();
         drop(scope);
         if there {
@@ -170,6 +171,7 @@ impl Removals {
             episodes: impact.episodes.iter().map(|episode| episode.id).collect(),
             // Those of a session are found by the operation that withdrew them.
             observations: Vec::new(),
+            consents: Vec::new(),
             gone: true,
         };
         let gone =
@@ -278,7 +280,7 @@ pub(crate) async fn undo_sources(
         return restore_sources(writing, sources, target.id, Some(target)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
-    let mut batch = Batch::default();
+    let mut batch = set_consents(writing, &sources.consents, false).await?;
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, Some((stamp.operation, stamp.at)));
@@ -374,7 +376,7 @@ pub(crate) async fn restore_sources(
     after: Option<&Operation>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
-    let mut batch = Batch::default();
+    let mut batch = set_consents(writing, &sources.consents, true).await?;
     let mut turns = removal::turns(scope, &sources.turns).await?;
     let mut restored = Vec::new();
     // A permanently removed episode can be derived again; a turn cannot.

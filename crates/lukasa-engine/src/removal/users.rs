@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::time::micros;
-use lukasa_core::{ErasureId, Ids, TenantId, Timestamp, UserId, Verb};
+use lukasa_core::{ErasureId, Ids, SpaceName, TenantId, Timestamp, UserId, Verb};
 use lukasa_store::erasure::{self, Erasure, Rows};
 use lukasa_store::health::UserRowCounts;
 use lukasa_store::{Batch, audit, crash, credential, directory};
@@ -17,6 +17,7 @@ use super::{Erasures, SignedReceipt};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
 use crate::request::Moment;
+use crate::spaces::end_relations;
 
 /// Lease of the process that removes a user's rows; when it expires, another takes over.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
@@ -74,7 +75,9 @@ impl Erasures {
     ) -> Result<UserErased> {
         let erasure = self.erase_user_within(tenant, name, moment, Duration::MAX).await?;
         let counts = erasure.counts();
-        let receipt = erasure.receipt.ok_or(Error::UserNotFound)?;
+        let waits = "a space of the user cannot be reached; a worker continues the erasure";
+        let waits = || lukasa_store::Error::Unavailable(waits.to_owned());
+        let receipt = erasure.receipt.ok_or_else(waits)?;
         Ok(UserErased { counts, ended: erasure.ended, receipt })
     }
 
@@ -88,8 +91,34 @@ impl Erasures {
         budget: Duration,
     ) -> Result<UserErasure> {
         let by: AuditActor = by.into();
-        let tenant = by.tenant;
-        let (user, now) = (UserId::named(tenant, name), micros(moment.now));
+        let user = UserId::named(by.tenant, name);
+        self.erase_within(by, user, moment, budget).await
+    }
+
+    /// Erases a space with everything in it, within a time budget.
+    pub async fn erase_space_within(
+        &self,
+        by: AuditActor,
+        space: &SpaceName,
+        moment: Moment,
+        budget: Duration,
+    ) -> Result<UserErasure> {
+        let id = space.user_id(by.tenant);
+        let erased = self.erase_within(by, id, moment, budget).await;
+        erased.map_err(|error| match error {
+            Error::UserNotFound => Error::SpaceNotFound,
+            other => other,
+        })
+    }
+
+    async fn erase_within(
+        &self,
+        by: AuditActor,
+        user: UserId,
+        moment: Moment,
+        budget: Duration,
+    ) -> Result<UserErasure> {
+        let (tenant, now) = (by.tenant, micros(moment.now));
         let began = StartTime { ticks: (self.parts.ticks)(), now };
         let scope = self.parts.store.read(tenant, user).await?;
         let there = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
@@ -173,7 +202,8 @@ impl Erasures {
     }
 
     /// Removes the rows of a marked user until none is left or the budget is used; returns whether
-    /// none is left. `None` if no erasure is recorded.
+    /// none is left. `None` if no erasure is recorded. While a space of the user cannot be reached,
+    /// the list of spaces is kept and the erasure is not finished.
     async fn remove_rows(
         &self,
         tenant: TenantId,
@@ -181,6 +211,8 @@ impl Erasures {
         began: StartTime,
         budget: Duration,
     ) -> Result<Option<(Erasure, bool)>> {
+        let all_ended = end_relations(&self.parts.store, tenant, user).await?;
+        let kept: &[&str] = if all_ended { &[] } else { erasure::RELATIONS };
         let mut from = 0;
         loop {
             let scope = self.parts.store.write(tenant, user).await?;
@@ -194,7 +226,7 @@ impl Erasures {
                 tracing::error!("a user exists again during their erasure; nothing is removed");
                 return Err(Error::UserNotFound);
             }
-            let removal = erasure::remove_batch(&scope, from).await?;
+            let removal = erasure::remove_batch(&scope, from, kept).await?;
             for (table, rows) in removal.removed {
                 *erasure.removed.entry(table).or_default() += rows;
             }
@@ -202,9 +234,9 @@ impl Erasures {
             let is_over = u128::from(passed) >= budget.as_micros();
             let now = began.now + SignedDuration::from_micros(i64::try_from(passed).unwrap_or(0));
             let now = micros(now);
-            // Out of time: another worker may continue at once.
-            let leased_until = if is_over { now } else { now + LEASE };
-            let finished = removal.next.is_none().then_some(now);
+            // Out of time: another worker may continue at once. What waits for a cell has time.
+            let leased_until = if is_over && all_ended { now } else { now + LEASE };
+            let finished = (removal.next.is_none() && all_ended).then_some(now);
             if finished.is_some() {
                 self.parts.store.remove_copy(&scope, now).await?;
             }
@@ -212,7 +244,7 @@ impl Erasures {
             crash::point();
             scope.commit().await?;
             match removal.next {
-                None => return Ok(Some((erasure, true))),
+                None => return Ok(Some((erasure, all_ended))),
                 Some(_) if is_over => return Ok(Some((erasure, false))),
                 Some(next) => from = next,
             }
@@ -255,7 +287,7 @@ impl Erasures {
             if directory::me(&scope).await?.is_none_or(|user| user.deleted_at.is_none()) {
                 return Ok(swept);
             }
-            let removal = erasure::remove_batch(&scope, from).await?;
+            let removal = erasure::remove_batch(&scope, from, &[]).await?;
             scope.commit().await?;
             swept += removal.removed.values().sum::<i64>();
             match removal.next {

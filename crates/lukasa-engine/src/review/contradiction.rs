@@ -16,6 +16,8 @@ use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart};
 
 const SUPERSEDES: &str = "supersedes";
+/// Maximum number of listed contradictions.
+pub(super) const MAX_CONTRADICTIONS: usize = 200;
 
 /// Two memories that cannot both be true.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +47,21 @@ impl Reviews {
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Vec<Contradiction>> {
-        const MAX_CONTRADICTIONS: i64 = 200;
+        let mut listed = self.all_contradictions(caller, now).await?;
+        listed.truncate(MAX_CONTRADICTIONS);
+        Ok(listed)
+    }
+
+    /// All unresolved contradictions, to be counted.
+    pub(super) async fn all_contradictions(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+    ) -> Result<Vec<Contradiction>> {
         let scope = self.transactions.read(caller, now).await?;
-        let links = link::of_relation(&scope, CONTRADICTS, MAX_CONTRADICTIONS).await?;
+        let links = link::of_relation(&scope, CONTRADICTS, i64::MAX).await?;
         let ends: Vec<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
-        let versions = fact::current_and_pending(&scope, &ends, now).await?;
+        let versions = fact::current_or_waiting(&scope, &ends, now).await?;
         let of = |id: FactId| versions.iter().find(|version| version.fact == id);
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
         let pairs = links.iter().filter_map(|link| {

@@ -5,12 +5,14 @@ mod contradiction;
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::fade::STALE_AFTER;
-use lukasa_core::{Caller, Domain, State, Timestamp, Version};
-use lukasa_store::{domain_question, review};
+use lukasa_core::{Caller, Domain, FactId, State, Timestamp, Version};
+use lukasa_store::domain_question::{self, AskedDomain};
+use lukasa_store::review;
 
 use crate::directory::domains;
 use crate::error::Result;
 use crate::memory::{Memory, as_memory};
+use crate::policy::Policies;
 use crate::transaction::Transactions;
 
 pub use contradiction::{Contradiction, ContradictionChoice};
@@ -28,16 +30,30 @@ pub struct DoubtfulMemory {
     pub refuted: bool,
 }
 
-/// A domain that the user mentioned and has not opened.
+/// A domain that the user mentioned, or whose consent the preset asks for, and has not opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MentionedDomain {
     pub domain: Domain,
     pub asked_at: Timestamp,
+    /// Whether the question is the consent that the preset asks for: to open the domain, and to use
+    /// what is inferred about it.
+    pub consent: bool,
+}
+
+/// How many questions of each kind there are. The lists of a review have the first of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReviewCounts {
+    pub proposals: usize,
+    pub contradictions: usize,
+    pub doubts: usize,
+    pub guesses: usize,
+    pub learned: usize,
 }
 
 /// What the user may be asked about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
+    pub counts: ReviewCounts,
     pub proposals: Vec<Memory>,
     pub contradictions: Vec<Contradiction>,
     pub doubts: Vec<DoubtfulMemory>,
@@ -50,36 +66,63 @@ pub struct Review {
 #[derive(Clone)]
 pub struct Reviews {
     transactions: Transactions,
+    policies: Policies,
 }
 
 impl Reviews {
-    pub(crate) fn new(transactions: Transactions) -> Self {
-        Self { transactions }
+    pub(crate) fn new(transactions: Transactions, policies: Policies) -> Self {
+        Self { transactions, policies }
     }
 
     /// Proposals, contradictions, doubtful memories, guesses, recently learned memories, and domains
     /// that the user mentioned and has not opened.
     pub async fn list(&self, caller: &Caller, now: Timestamp) -> Result<Review> {
-        let contradictions = self.contradictions(caller, now).await?;
+        let mut contradictions = self.all_contradictions(caller, now).await?;
         let scope = self.transactions.read(caller, now).await?;
-        let (asked, all_domains) = try_join!(
+        let (mut asked, all_domains, (policy, _)) = try_join!(
             async { Ok(domain_question::unanswered(&scope, MAX_PER_LIST).await?) },
-            domains(&scope)
+            domains(&scope),
+            self.policies.load(&scope)
         )?;
+        // The waiting side of a contradiction is listed there, and not a second time by itself.
+        let against: Vec<FactId> =
+            contradictions.iter().map(|pair| pair.against.version.fact).collect();
+        let (stale, recent) = (now - STALE_AFTER, now - RECENT_PERIOD);
+        let consents = policy.missing_consents();
+        for name in &consents {
+            let is_asked = asked.iter().any(|asked| asked.domain == *name);
+            if !is_asked && !domain_question::is_answered(&scope, name).await? {
+                asked.push(AskedDomain { domain: (*name).to_owned(), asked_at: now });
+            }
+        }
         let (waiting, doubtful, learned) = try_join!(
-            review::waiting(&scope, MAX_PER_LIST),
-            review::doubtful(&scope, now - STALE_AFTER, now, MAX_PER_LIST),
-            review::learned_since(&scope, now - RECENT_PERIOD, now, MAX_PER_LIST),
+            review::waiting(&scope, &against, MAX_PER_LIST),
+            review::doubtful(&scope, stale, now, MAX_PER_LIST),
+            review::learned_since(&scope, recent, now, MAX_PER_LIST),
+        )?;
+        // Counted only if the list has not all of them.
+        let (counted_waiting, counted_doubts, counted_learned) = try_join!(
+            count_if(is_full(&waiting), review::count_waiting(&scope, &against)),
+            count_if(is_full(&doubtful), review::count_doubtful(&scope, stale, now)),
+            count_if(is_full(&learned), review::count_learned(&scope, recent, now)),
         )?;
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
-        // The waiting side of a contradiction is listed there, and not a second time by itself.
-        let against = |version: &Version| {
-            contradictions.iter().any(|pair| pair.against.version.fact == version.fact)
-        };
-        let alone = waiting.iter().filter(|version| !against(version));
         let (proposed, guessed): (Vec<_>, Vec<_>) =
-            alone.partition(|version| version.state == State::Proposed);
+            waiting.iter().partition(|version| version.state == State::Proposed);
+        let (proposals, guesses) = counted_waiting.unzip();
+        let count = |counted: Option<i64>, listed: usize| {
+            counted.map_or(listed, |counted| usize::try_from(counted).unwrap_or(listed))
+        };
+        let counts = ReviewCounts {
+            proposals: count(proposals, proposed.len()),
+            contradictions: contradictions.len(),
+            doubts: count(counted_doubts, doubtful.len()),
+            guesses: count(guesses, guessed.len()),
+            learned: count(counted_learned, learned.len()),
+        };
+        contradictions.truncate(contradiction::MAX_CONTRADICTIONS);
         Ok(Review {
+            counts,
             proposals: proposed.into_iter().map(show).collect(),
             guesses: guessed.into_iter().map(show).collect(),
             doubts: doubtful
@@ -96,9 +139,23 @@ impl Reviews {
                 .filter_map(|asked| {
                     let found = all_domains.iter().find(|(d, _)| d.name == asked.domain);
                     let (domain, _) = found.filter(|(d, opened)| d.requires_opt_in && !opened)?;
-                    Some(MentionedDomain { domain: domain.clone(), asked_at: asked.asked_at })
+                    let consent = consents.contains(&domain.name.as_str());
+                    let (domain, asked_at) = (domain.clone(), asked.asked_at);
+                    Some(MentionedDomain { domain, asked_at, consent })
                 })
                 .collect(),
         })
     }
+}
+
+fn is_full<T>(list: &[T]) -> bool {
+    i64::try_from(list.len()).is_ok_and(|len| len >= MAX_PER_LIST)
+}
+
+/// The count, or `None` if it is not wanted.
+async fn count_if<T>(
+    wanted: bool,
+    count: impl Future<Output = lukasa_store::Result<T>>,
+) -> lukasa_store::Result<Option<T>> {
+    if wanted { count.await.map(Some) } else { Ok(None) }
 }

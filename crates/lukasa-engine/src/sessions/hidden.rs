@@ -1,6 +1,8 @@
 //! Which titles and summaries of sessions are not shown: those about a domain that the user has not
 //! opened. What may not be shown of an episode may not be repeated by its session either.
 
+use std::collections::BTreeMap;
+
 use lukasa_core::{Caller, Session, Timestamp};
 use lukasa_store::{Scope, domain, episode};
 
@@ -80,11 +82,14 @@ async fn derived_from_hidden(
     let support = load_support(&scope, &episodes, now).await?;
     drop(scope);
     let hidden = hidden_domains(&episodes, &support, closed, MAX_BYTES).await;
+    let mut by_session: BTreeMap<&str, Vec<(i32, &String)>> = BTreeMap::new();
+    for (episode, domain) in episodes.iter().zip(&hidden) {
+        let own = by_session.entry(&episode.session).or_default();
+        own.extend(domain.as_ref().map(|domain| (episode.first_turn, domain)));
+    }
+    let unread = closed.first().filter(|_| is_cut);
     let of_session = |session: &Session| {
-        let own = episodes.iter().zip(&hidden).filter(|(episode, _)| episode.session == session.id);
-        let own: Vec<_> =
-            own.filter_map(|(e, hidden)| Some((e.first_turn, hidden.as_ref()?))).collect();
-        let unread = closed.first().filter(|_| is_cut);
+        let own = by_session.get(session.id.as_str()).map(Vec::as_slice).unwrap_or_default();
         // A title that the user or a client gave was made from no episode.
         let title = session.named_from.and_then(|last| {
             let made_from = own.iter().find(|(first, _)| *first <= last);

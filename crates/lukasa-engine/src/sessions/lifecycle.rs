@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Sessions;
 use super::{TurnList, check_session_name, check_title, masked_title};
+use crate::admission;
 use crate::error::{Error, Result};
 use crate::queue::JobFailure;
 use crate::recall::RecallQuery;
 use crate::removal::FactSource;
 use crate::request::Request;
 use crate::transaction::{WriteStart, keep_answer};
+use crate::transcript::find_retracted;
 
 /// Result of closing a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,7 +203,11 @@ impl Sessions {
         };
         let there = session::find(&scope, id).await?;
         let mut session = there.ok_or(Error::SessionNotFound)?;
+        let title = session.title.clone();
         change(&mut session, micros(request.moment.now))?;
+        if session.title.is_some() && session.title != title {
+            admission::check_not_paused(&scope, &request.caller).await?;
+        }
         let mut batch = Batch::default();
         session::put(&mut batch, &scope, &session);
         keep_answer(&mut batch, &scope, request, &session, &[])?;
@@ -227,9 +233,14 @@ impl Sessions {
         let ids: Vec<String> = found.sessions.iter().map(|s| s.session.clone()).collect();
         let best: Vec<_> = found.sessions.iter().map(|s| s.best.uuid()).collect();
         let scope = self.transactions.read(caller, now).await?;
-        let (sessions, turns) =
-            try_join!(session::by_ids(&scope, &ids), session::turns_by_id(&scope, &best))?;
+        let (sessions, mut turns, following) = try_join!(
+            session::by_ids(&scope, &ids),
+            session::turns_by_id(&scope, &best),
+            session::next_user_turns(&scope, &best)
+        )?;
         drop(scope);
+        let retracted = find_retracted(turns.clone(), following).await;
+        turns.retain(|turn| !retracted.contains(&turn.id));
         let closed = self.closed_domains_of(caller, TurnList::Page(&turns), now).await?;
         let open = turns.into_iter().zip(closed).filter(|(_, closed)| closed.is_none());
         let turns: Vec<Turn> = open.map(|(turn, _)| turn).collect();

@@ -2,6 +2,7 @@
 
 mod hidden;
 mod lifecycle;
+mod retraction;
 mod window;
 
 use std::collections::BTreeSet;
@@ -18,9 +19,8 @@ use lukasa_core::{
     Caller, Exchange, FactId, Ids, Keep, MaskedTurns, NewTurn, Project, Role, Session,
     SessionState, Timestamp, Turn, TurnId,
 };
-use lukasa_store::passage::{self, Change};
 use lukasa_store::session::SessionPlace;
-use lukasa_store::{Batch, Scope, context, domain, fact, job, session};
+use lukasa_store::{Batch, Scope, context, domain, fact, job, passage, session};
 use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
@@ -35,6 +35,7 @@ use crate::recall::Recall;
 use crate::removal::Removals;
 use crate::request::Request;
 use crate::transaction::{Transactions, WriteStart, keep_answer};
+use retraction::{remove_retracted, retracting_turn};
 
 pub use hidden::HiddenWords;
 pub use lifecycle::{CloseResult, SessionEdit, SessionMatch};
@@ -246,11 +247,13 @@ impl Sessions {
             let states = |turn: &&Turn| is_asked(turn) && !explicit::find(turn, &[]).is_empty();
             let stating = turns.iter().filter(states);
             let stating: Vec<TurnId> = stating.map(|turn| turn.id).collect();
-            (turns, passages, stating)
+            let retracting = retracting_turn(&turns);
+            (turns, passages, stating, retracting)
         };
-        let (turns, passages, stating) = self.parts.cpu.run_if(large, build).await?;
+        let (turns, passages, stating, retracting) = self.parts.cpu.run_if(large, build).await?;
+        let change = remove_retracted(&mut batch, &scope, &mut session, retracting).await?;
         session::append(&mut batch, &scope, to, &turns);
-        passage::bump(&mut batch, &scope, Change::Added);
+        passage::bump(&mut batch, &scope, change);
         passage::insert(&mut batch, &scope, &passages);
         for used in &uses {
             context::queue_usage(&mut batch, &scope, used);

@@ -6,6 +6,7 @@ use lukasa_store::idempotency::{self, StoredResponse};
 use lukasa_store::{Batch, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::request::Request;
@@ -15,10 +16,22 @@ pub(super) async fn find(
     scope: &Scope,
     request: &Request,
 ) -> Result<Option<StoredResponse>, lukasa_store::Error> {
-    match &request.idempotency {
-        Some(key) => idempotency::find(scope, &key.key).await,
+    match stored_key(request) {
+        Some(key) => idempotency::find(scope, &key).await,
         None => Ok(None),
     }
+}
+
+/// The key of the row. The members of a space choose their keys independently of each other, so it
+/// begins with the member there; the erasure of the member finds it by that.
+fn stored_key(request: &Request) -> Option<String> {
+    let key = &request.idempotency.as_ref()?.key;
+    Some(match request.caller.member {
+        Some(member) => {
+            format!("{} {}", member.uuid(), hex::encode(Sha256::digest(key.as_bytes())))
+        }
+        None => key.clone(),
+    })
 }
 
 /// The answer in a row, which must be of the same request.
@@ -40,10 +53,10 @@ pub(crate) fn keep_answer(
     answer: &impl Serialize,
     quoted: &[FactId],
 ) -> Result<()> {
-    if let Some(key) = &request.idempotency {
+    if let (Some(key), Some(stored)) = (&request.idempotency, stored_key(request)) {
         let (hash, now) = (&key.request_hash, micros(request.moment.now));
         let body = serde_json::to_value(answer).map_err(|e| corrupt(&e))?;
-        idempotency::keep(batch, scope, &key.key, hash, body, quoted, now);
+        idempotency::keep(batch, scope, &stored, hash, body, quoted, now);
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use futures_util::try_join;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::recall::passage::Passage;
 use lukasa_core::time::{after, micros};
-use lukasa_core::{Caller, Ids, Stamp, Timestamp, TurnId};
+use lukasa_core::{Caller, Ids, Stamp, Timestamp, TurnId, Writer};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{Batch, Scope, directory, job, operation, session};
@@ -60,7 +60,7 @@ impl Transactions {
 
     /// Opens a read scope of the user's rows; refused if the user was deleted.
     pub(crate) async fn read(&self, caller: &Caller, now: Timestamp) -> Result<Scope> {
-        let scope = self.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         Ok(scope)
     }
@@ -69,8 +69,8 @@ impl Transactions {
     /// the same on every read, so no write stamped before that time may still be in progress.
     pub(crate) async fn read_at(&self, caller: &Caller, point: Point) -> Result<Scope> {
         match point.known_at {
-            Some(_) => Ok(self.parts.store.read_settled(caller.tenant, caller.user).await?),
-            None => Ok(self.parts.store.read(caller.tenant, caller.user).await?),
+            Some(_) => Ok(self.parts.store.read_settled_as(caller).await?),
+            None => Ok(self.parts.store.read_as(caller).await?),
         }
     }
 
@@ -78,7 +78,7 @@ impl Transactions {
     /// them.
     pub(crate) async fn write(&self, request: &Request) -> Result<Scope> {
         let caller = &request.caller;
-        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write_as(caller).await?;
         let user = directory::me(&scope).await?;
         self.check_user(&scope, user, request).await?;
         Ok(scope)
@@ -90,7 +90,7 @@ impl Transactions {
         request: &Request,
     ) -> Result<WriteStart<Scope, T>> {
         let caller = &request.caller;
-        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
+        let scope = self.parts.store.write_as(caller).await?;
         let (user, stored) = try_join!(directory::me(&scope), idempotency::find(&scope, request))?;
         self.check_user(&scope, user, request).await?;
         match stored {
@@ -124,13 +124,15 @@ impl Transactions {
         request: &'r Request,
     ) -> Result<WriteStart<Writing<'r>>> {
         let caller = &request.caller;
-        let scope = self.parts.store.write(caller.tenant, caller.user).await?;
-        let (last, user, settings, stored) = try_join!(
+        let is_member_paused = self.is_member_paused(caller).await?;
+        let scope = self.parts.store.write_as(caller).await?;
+        let (last, user, mut settings, stored) = try_join!(
             operation::last_at(&scope),
             directory::me(&scope),
             policy::write_settings(&scope),
             idempotency::find(&scope, request),
         )?;
+        settings.paused |= is_member_paused;
         self.check_user(&scope, user, request).await?;
         if stored.is_none() {
             check_sources(&scope, &request.sources).await?;
@@ -139,6 +141,16 @@ impl Transactions {
             Some(row) => Ok(WriteStart::Repeated(idempotency::parse(row, request)?)),
             None => Ok(WriteStart::New(self.resume(scope, request, last, settings))),
         }
+    }
+
+    /// Whether the caller acts in a space for a member whose own memory is paused. The pause stops
+    /// the member's assistants there too; the user still writes.
+    async fn is_member_paused(&self, caller: &Caller) -> Result<bool> {
+        let Some(member) = caller.member.filter(|_| Writer::of(caller) != Writer::Human) else {
+            return Ok(false);
+        };
+        let scope = self.parts.store.read(caller.tenant, member).await?;
+        Ok(policy::is_paused(&scope).await?)
     }
 
     /// A write of the record in this scope, which holds the user's lock. Its known time is the time

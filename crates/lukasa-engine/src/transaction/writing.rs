@@ -8,8 +8,8 @@ use lukasa_core::job::Task;
 use lukasa_core::recall::passage::{Passage, of_version};
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Changes, FactId, JobId, Link, Operation, OperationId, Sources, Stamp, State, Timestamp,
-    Verb, Version, Writer,
+    Caller, Changes, FactId, JobId, Link, Operation, OperationId, Sources, SpaceName, Stamp, State,
+    Timestamp, Verb, Version, Writer,
 };
 use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::WriteSettings;
@@ -164,6 +164,7 @@ impl<'r> Writing<'r> {
             undone_by: None,
             policy: self.settings.policy.clone(),
             sources: effect.sources.clone(),
+            member: caller.member,
         };
         let (scope, at) = (&self.scope, self.stamp.at);
         let mut batch = Batch::default();
@@ -190,7 +191,9 @@ impl<'r> Writing<'r> {
         }
         portrait::remove_citing(&mut batch, scope, &effect.closed());
         batch.append(effect.with);
-        if self.settings.webhooks {
+        // The payload of a webhook names a user, and a space is none.
+        let of_space = SpaceName::of_user_name(&caller.user_name).is_some();
+        if self.settings.webhooks && !of_space {
             // The operation log is the outbox; the job only reads it.
             let (id, now) =
                 (JobId::from_uuid(operation.id.uuid()), micros(self.request.moment.now));

@@ -8,15 +8,16 @@ use lukasa_core::archive::{lower_version, screen_episode};
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan, VaultContents};
 use lukasa_core::{
-    CallerKind, Changes, Claim, FactId, Force, Link, Origin, Period, Refusal, State, Verb, Version,
-    VersionId, Voice,
+    CallerKind, Changes, Claim, EpisodeEdit, EpisodeId, FactId, Force, Link, Origin, Period,
+    Refusal, State, Verb, Version, VersionId, Voice,
 };
-use lukasa_store::{Batch, domain, fact, learning};
+use lukasa_store::{Batch, domain, episode, fact, learning};
 use lukasa_text::screen::secret;
 
 use super::outcome;
 use crate::admission::{self, AdmissionRequest, check_domain};
 use crate::directory::domains;
+use crate::episode_edits::{EditedEpisode, check_edit, replace_episodes};
 use crate::error::{Error, Result};
 use crate::facts::default_effective;
 use crate::transaction::{Effect, Outcome, Writing};
@@ -40,6 +41,8 @@ pub(super) struct PlanRun<'a> {
     domains: BTreeMap<String, DomainStatus>,
     /// Whether the origins and consents in the base are trusted.
     trusted: bool,
+    /// Episodes whose words are replaced.
+    edited: Vec<EditedEpisode>,
     /// The names of all domains, loaded on first use.
     domain_names: Option<BTreeSet<String>>,
 }
@@ -58,6 +61,7 @@ impl<'a> PlanRun<'a> {
             numbers: BTreeMap::new(),
             domains: BTreeMap::new(),
             trusted,
+            edited: Vec::new(),
             domain_names: None,
         }
     }
@@ -77,6 +81,9 @@ impl<'a> PlanRun<'a> {
                 Ok(()) => done.push(step),
                 Err(refused) => {
                     let what = refusal_text(refused)?;
+                    if matches!(step.what, PlannedChange::Episode { .. }) {
+                        plan.kept_files.insert(step.file.clone());
+                    }
                     plan.problems.push(FileProblem { file: step.file, line: step.line, what });
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
@@ -91,7 +98,8 @@ impl<'a> PlanRun<'a> {
         if plan.is_empty() {
             return Ok((plan, self.writing.answer(outcome).await?));
         }
-        let effect = self.effect(&plan);
+        let mut effect = self.effect(&plan);
+        replace_episodes(&self.writing, &mut self.edited, &mut effect).await?;
         let outcome = self.writing.finish(Verb::Sync, effect, outcome).await?;
         Ok((plan, outcome))
     }
@@ -199,7 +207,22 @@ impl<'a> PlanRun<'a> {
         (caller.voice, caller.kind == CallerKind::Human)
     }
 
+    /// Replaces the words of an episode, which only the user does.
+    async fn edit_episode(&mut self, id: EpisodeId, edit: &EpisodeEdit) -> Result<()> {
+        if Writer::of(self.writing.caller()) != Writer::Human {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let old = episode::find(&self.writing.scope, id).await?;
+        let old = old.ok_or_else(|| Error::invalid("episode", "it was removed"))?;
+        let edited = check_edit(&mut self.writing, &old, edit).await?;
+        self.edited.push(edited);
+        Ok(())
+    }
+
     async fn step(&mut self, step: &PlanStep) -> Result<()> {
+        if let PlannedChange::Episode { id, edit } = &step.what {
+            return self.edit_episode(*id, edit).await;
+        }
         let (voice, human) = self.speaker();
         let now = self.writing.now();
         let nothing = Vec::new();
@@ -255,6 +278,7 @@ impl<'a> PlanRun<'a> {
                 record::accept(&known, edit, digest, number, human, stamp)?
             }
             PlannedChange::Reject => record::reject(&known, voice, stamp)?,
+            PlannedChange::Episode { .. } => Changes::default(),
         };
         for opened in changes.opens.iter().filter(|v| v.state == State::Active) {
             Error::faults(opened.claim.faults())?;
@@ -275,8 +299,8 @@ impl<'a> PlanRun<'a> {
     /// Asks admission about a claim: returns the claim as it may be kept, and its state.
     async fn admit(&self, claim: &Claim, has_domain: Option<&str>) -> Result<(Claim, State)> {
         let screening = admission::screen(claim).await;
-        let writer = Writer::of(self.writing.caller());
-        let ask = AdmissionRequest { has_domain, ..AdmissionRequest::new(writer, &screening) };
+        let caller = self.writing.caller();
+        let ask = AdmissionRequest { has_domain, ..AdmissionRequest::of(caller, &screening) };
         let admitted = admission::admit(&self.writing.scope, claim.clone(), ask).await?;
         Ok((admitted.claim, admitted.state))
     }

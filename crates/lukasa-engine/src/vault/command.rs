@@ -27,7 +27,7 @@ impl Vault {
     pub async fn command(&self, request: &Request, command: &Command) -> Result<CommandAnswer> {
         let now = request.moment.now;
         if command.is_read_only() {
-            let mut files = self.export(&request.caller, now).await?;
+            let mut files = self.export_pages(&request.caller, now).await?;
             return Ok(command_answer(command.run(&mut files), None));
         }
         let writing = match self.transactions.begin(request).await? {

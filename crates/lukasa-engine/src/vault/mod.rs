@@ -4,6 +4,7 @@
 
 mod apply;
 mod command;
+mod conversations;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,9 @@ use lukasa_store::{Scope, everything, fact, learning, operation};
 
 use crate::audit::AuditLog;
 use crate::error::{Error, Result};
+use crate::portraits::Portraits;
 use crate::request::Request;
+use crate::sessions::Sessions;
 use crate::signing::Signatures;
 use crate::transaction::{Outcome, Transactions, WriteStart};
 use apply::PlanRun;
@@ -42,22 +45,51 @@ pub struct SyncReport {
 #[derive(Clone)]
 pub struct Vault {
     transactions: Transactions,
+    sessions: Sessions,
+    portraits: Portraits,
     signatures: Signatures,
     audit: AuditLog,
 }
 
 impl Vault {
-    pub(crate) fn new(transactions: Transactions, signatures: Signatures, audit: AuditLog) -> Self {
-        Self { transactions, signatures, audit }
+    pub(crate) fn new(
+        transactions: Transactions,
+        sessions: Sessions,
+        portraits: Portraits,
+        signatures: Signatures,
+        audit: AuditLog,
+    ) -> Self {
+        Self { transactions, sessions, portraits, signatures, audit }
     }
 
-    /// All of a memory as files.
+    /// All of a memory as files, without its conversations.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
+        let mut files = self.export_pages(caller, now).await?;
+        vault::add_files(&mut files, self.portrait_files(caller, &[], now).await?);
+        Ok(files)
+    }
+
+    /// The files of the memories and episodes, and the base.
+    async fn export_pages(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
         let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "vault", now).await?;
         let files = vault::render(&load_contents(&scope).await?, now, &PreservedParts::default());
         drop(scope);
         self.signatures.sign_base(caller.tenant, caller.user, files).await
+    }
+
+    /// The portraits as files; those that were edited stay as they are.
+    async fn portrait_files(
+        &self,
+        caller: &Caller,
+        edited: &[File],
+        now: Timestamp,
+    ) -> Result<Vec<File>> {
+        let portraits = self.portraits.list(caller, now).await?;
+        let mut files = vault::portrait_files(portraits.iter().map(|compiled| &compiled.portrait));
+        files.retain(|file| edited.iter().all(|edited| edited.path != file.path));
+        files.extend_from_slice(edited);
+        Ok(files)
     }
 
     /// Previews a sync of these files.
@@ -104,13 +136,19 @@ impl Vault {
         };
         let scope = self.transactions.read(caller, now).await?;
         let kept = preserved_parts(&read, &plan);
-        let mut files = vault::render(&load_contents(&scope).await?, now, &kept);
+        let mut written = vault::render(&load_contents(&scope).await?, now, &kept);
         drop(scope);
+        let stays = |path: &str| plan.kept_files.contains(path);
+        written.retain(|file| !stays(&file.path));
+        let stay = files.iter().filter(|file| stays(&file.path)).cloned().collect();
         // Rows carried over from an unsigned base must not be signed now.
         if base_signed || !carries_over(&kept) {
-            files = self.signatures.sign_base(caller.tenant, caller.user, files).await?;
+            written = self.signatures.sign_base(caller.tenant, caller.user, written).await?;
         }
-        Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files })
+        vault::add_files(&mut written, stay);
+        let portraits = self.portrait_files(caller, &read.edited_portraits, now).await?;
+        vault::add_files(&mut written, portraits);
+        Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files: written })
     }
 }
 

@@ -87,7 +87,7 @@ impl Round<'_> {
         let hook = &hook;
         let mut deliveries_left = MAX_DELIVERIES;
         let caller = &self.request.caller;
-        let scope = self.webhooks.parts.store.read(caller.tenant, caller.user).await?;
+        let scope = self.webhooks.parts.store.read_as(caller).await?;
         let waiting = operation::after(&scope, mark.told_until, PAGE_SIZE).await?;
         drop(scope);
         let more = i64::try_from(waiting.len()).is_ok_and(|count| count == PAGE_SIZE);

@@ -160,7 +160,7 @@ impl TenantWebhooks {
             self.check_url(url)?;
         }
         let list = self.parts.store.directory(tenant).await?;
-        let mut hook = find_webhook(&list, id).await?;
+        let mut hook = lock_webhook(&list, id).await?;
         hook.url = edit.url.unwrap_or(hook.url);
         hook.verbs = edit.verbs.unwrap_or(hook.verbs);
         let back = edit.enabled == Some(true) && hook.off_at.is_some();
@@ -181,7 +181,8 @@ impl TenantWebhooks {
     }
 
     /// Replaces the secret of a webhook. Until the end of the overlap deliveries are signed with both
-    /// secrets, so that the receiver can take over the new one in the meantime.
+    /// secrets, so that the receiver can take over the new one in the meantime. Within the overlap of
+    /// an earlier rotation the secret can only be replaced without an overlap.
     pub async fn rotate_secret(
         &self,
         by: impl Into<AuditActor>,
@@ -193,7 +194,13 @@ impl TenantWebhooks {
         let by: AuditActor = by.into();
         let until = overlap_end(now, overlap_hours)?;
         let list = self.parts.store.directory(by.tenant).await?;
-        let mut hook = find_webhook(&list, id).await?;
+        let mut hook = lock_webhook(&list, id).await?;
+        // The receiver may still have the secret before the last one, which would no longer be used.
+        if overlap_hours > 0
+            && let Some(until) = hook.overlap_until(now)
+        {
+            return Err(Error::SecretReplaced(until));
+        }
         hook.replace_secret(secret, until, now);
         webhook::update_secret(&list, &hook).await?;
         let entry = AuditEntry::done(AuditEvent::WebhookRotate, by, micros(now)).subject(id);
@@ -373,6 +380,11 @@ impl TenantWebhooks {
 
 async fn find_webhook(list: &Directory, id: WebhookId) -> Result<Webhook> {
     webhook::find(list, id).await?.ok_or(Error::WebhookNotFound)
+}
+
+/// Finds a webhook in order to change it.
+async fn lock_webhook(list: &Directory, id: WebhookId) -> Result<Webhook> {
+    webhook::find_for_update(list, id).await?.ok_or(Error::WebhookNotFound)
 }
 
 /// Builds the request that delivers an operation to a webhook.

@@ -18,7 +18,7 @@ use lukasa_store::testing::TestDatabase;
 use crate::story::Story;
 
 /// A story in the directory, and an empty second cell.
-async fn deployment() -> (Story, TestDatabase) {
+pub async fn deployment() -> (Story, TestDatabase) {
     let (story, east) = (Story::begin().await, TestDatabase::fresh().await);
     let sql = "insert into tenant (tenant_id, name, created_at) values ($1, 'acme', now())";
     east.admin().await.execute(sql, &[&story.tenant.uuid()]).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use lukasa_core::consolidation::Move;
 use lukasa_core::policy::{Admission, Patch};
-use lukasa_core::{Force, Kind, State, Status, Tier};
+use lukasa_core::{Force, Keep, Kind, State, Status, Tier};
 use lukasa_engine::Outcome;
 use lukasa_engine::context::{NewUsage, USAGE_TYPES};
 use lukasa_engine::facts::{NewMemory, Target};
@@ -140,6 +140,22 @@ async fn staged_memory_is_integrated_by_the_daily_consolidation() {
     assert!(memories(&story, Status::Candidate).await.is_empty());
     story.engine.undo.undo(&story.request(), active.opened_by).await.unwrap();
     assert_eq!(memories(&story, Status::Candidate).await.len(), 1, "it waits again");
+}
+
+#[tokio::test]
+async fn staged_memory_without_kept_turns_is_integrated_too() {
+    let (story, _) = story_where(vec![tea()]).await;
+    let (admission, keep_turns) = (Some(Admission::Staged), Some(Keep::Nothing));
+    let staged = Patch { admission, keep_turns, ..Patch::default() };
+    story.engine.policies.set(&story.request(), staged).await.unwrap();
+    chat_about(&story, "c", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    let [waiting] = &memories(&story, Status::Candidate).await[..] else { panic!("one waits") };
+    assert!(!waiting.claim.evidence[0].description.contains("tea"), "{:?}", waiting.claim);
+    story.pass(2 * DAY);
+    work(&story).await;
+    let [active] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!((active.fact, active.tier), (waiting.fact, Tier::Tentative));
 }
 
 /// A user who talks about the same topic in this many sessions, with a model that summarises.

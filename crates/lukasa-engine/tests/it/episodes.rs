@@ -5,7 +5,10 @@ use std::time::Duration;
 use lukasa_core::context::block::{LeftOutReason, LineSource};
 use lukasa_core::import::Format;
 use lukasa_core::recall::rank::Arm;
-use lukasa_core::{Caller, Edit, Keep, NewTurn, Project, ProjectScope, Status};
+use lukasa_core::{
+    Caller, Edit, Episode, EpisodeEdit, Keep, NewTurn, OperationId, Origin, Project, ProjectScope,
+    Status,
+};
 use lukasa_engine::Engine;
 use lukasa_engine::archive::ImportOptions;
 use lukasa_engine::context::{Context, ContextRequest};
@@ -316,4 +319,135 @@ async fn episodes_without_passages_are_indexed_by_upkeep() {
     let found = found_by(&story.engine, &story, RecallQuery::about(QUESTION)).await;
     let sessions: Vec<_> = found.iter().map(|found| found.episode.session.as_str()).collect();
     assert_eq!(sessions, ["c"], "an episode with a request to forget stays unindexed");
+}
+
+async fn listed(story: &Story) -> Vec<Episode> {
+    story.engine.learning.episodes(&story.alice(), None, None, 10, story.now()).await.unwrap().0
+}
+
+/// Replaces the summary of the only episode; returns the operation.
+async fn edit_summary(story: &Story, words: &str) -> OperationId {
+    let [old] = &listed(story).await[..] else { panic!("one episode") };
+    let edit = EpisodeEdit { summary: Some(words.into()), ..EpisodeEdit::default() };
+    let edited = story.engine.learning.edit_episode(&story.request(), old.id, &edit).await;
+    let (new, outcome) = edited.unwrap();
+    assert_eq!((new.summary.as_str(), new.origin), (words, Origin::UserSaid));
+    outcome.operation.unwrap()
+}
+
+const EDITED: &str = "The user chose terrazzo for the hallway.";
+
+#[tokio::test]
+async fn edited_episode_takes_the_place_of_the_old_one_until_it_is_undone() {
+    let story = story_summarising(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    let [old] = &listed(&story).await[..] else { panic!("one episode") };
+    let operation = edit_summary(&story, EDITED).await;
+    let [new] = &listed(&story).await[..] else { panic!("one episode") };
+    assert_eq!((new.summary.as_str(), &new.title), (EDITED, &old.title));
+    assert_eq!((new.first_turn, new.last_turn), (old.first_turn, old.last_turn));
+    assert_ne!(new.id, old.id);
+    let found = async |question: &str| {
+        let found = found_by(&story.engine, &story, RecallQuery::about(question)).await;
+        found.into_iter().map(|found| found.episode.summary).collect::<Vec<_>>()
+    };
+    assert_eq!(found("Did I choose terrazzo?").await, [EDITED]);
+    let shown = context(&story, QUESTION).await;
+    assert!(!shown.dynamic.content.contains("walnut"), "{}", shown.dynamic.content);
+    let summary =
+        async || story.engine.sessions.get(&story.alice(), "c", story.now()).await.unwrap().summary;
+    assert_eq!(summary().await.as_deref(), Some(EDITED));
+    story.pass(1);
+    let undone = story.engine.undo.undo(&story.request(), operation).await.unwrap();
+    assert_eq!(listed(&story).await, std::slice::from_ref(old));
+    assert_eq!(found(QUESTION).await, [SUMMARY]);
+    assert_eq!(summary().await.as_deref(), Some(SUMMARY));
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), undone.operation.unwrap()).await.unwrap();
+    assert_eq!(listed(&story).await, std::slice::from_ref(new));
+    Box::pin(work(&story)).await;
+    assert_eq!(listed(&story).await, std::slice::from_ref(new), "nothing is summarised again");
+}
+
+#[tokio::test]
+async fn edited_episode_is_screened_and_only_the_user_edits_it() {
+    let story = story_summarising(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    let [old] = &listed(&story).await[..] else { panic!("one episode") };
+    let refused = async |caller: Caller, edit: EpisodeEdit| {
+        let request = story.by(caller);
+        story.engine.learning.edit_episode(&request, old.id, &edit).await.unwrap_err().code()
+    };
+    let summary =
+        |words: &str| EpisodeEdit { summary: Some(words.into()), ..EpisodeEdit::default() };
+    assert_eq!(refused(story.assistant(), summary(EDITED)).await, "human_needed");
+    let alice = || story.alice();
+    let secret = "The key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
+    assert_eq!(refused(alice(), summary(secret)).await, "secret_rejected");
+    let diabetes = "The user was diagnosed with type 2 diabetes.";
+    assert_eq!(refused(alice(), summary(diabetes)).await, "opt_in_needed");
+    let title = EpisodeEdit { title: Some(Some(diabetes.into())), ..EpisodeEdit::default() };
+    assert_eq!(refused(alice(), title).await, "opt_in_needed");
+    assert_eq!(refused(alice(), summary(" ")).await, "invalid_request");
+    let bob = Caller::human(story.tenant, "bob", "local");
+    assert_eq!(refused(bob, summary(EDITED)).await, "episode_not_found");
+    assert_eq!(listed(&story).await, std::slice::from_ref(old));
+    let (request, same) = (story.request(), summary(SUMMARY));
+    let same = story.engine.learning.edit_episode(&request, old.id, &same).await.unwrap();
+    assert_eq!(same.1.operation, None);
+}
+
+#[tokio::test]
+async fn edited_episode_stays_when_a_turn_is_trashed_and_not_when_it_is_erased() {
+    let story = story_summarising(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    edit_summary(&story, EDITED).await;
+    let alice = story.alice();
+    let page = story.engine.sessions.turns(&alice, "c", 0, 10, story.now());
+    let (turns, _) = page.await.unwrap();
+    let turn = FactSource::Turn(turns[0].id);
+    let trashed = story.engine.removals.withdraw(&story.request(), &turn).await.unwrap();
+    Box::pin(work(&story)).await;
+    let summaries = async || {
+        let all = listed(&story).await.into_iter();
+        all.map(|episode| episode.summary).collect::<Vec<_>>()
+    };
+    assert_eq!(summaries().await, [EDITED], "the user's words win");
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), trashed.operation.unwrap()).await.unwrap();
+    assert_eq!(summaries().await, [EDITED]);
+    story.engine.removals.erase_source(&story.request(), &turn).await.unwrap();
+    assert!(!summaries().await.contains(&EDITED.to_owned()), "what is erased leaves no words");
+}
+
+#[tokio::test]
+async fn vault_edit_of_an_episode_is_a_step_that_undo_reverses() {
+    let story = story_summarising(SUMMARY, vec![]).await;
+    learn_from(&story, "c", vague()).await;
+    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let page = files.iter_mut().find(|file| file.path.starts_with("episodes/")).unwrap();
+    page.content = page.content.replace(SUMMARY, EDITED).replace("A chat", "Flooring");
+    let page = page.clone();
+    let by_assistant = story.engine.vault.apply(&story.by(story.assistant()), &files, false).await;
+    let by_assistant = by_assistant.unwrap();
+    assert!(by_assistant.plan.steps.is_empty());
+    assert_eq!(by_assistant.plan.problems.len(), 1);
+    assert!(by_assistant.files.contains(&page), "the refused words stay in the file");
+    let plan = story.engine.vault.plan(&story.alice(), &files, story.now()).await.unwrap();
+    let steps: Vec<&str> = plan.steps.iter().map(|step| step.what.as_str()).collect();
+    assert_eq!(steps, ["episode"]);
+    let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    assert!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
+    let [new] = &listed(&story).await[..] else { panic!("one episode") };
+    assert_eq!((new.title.as_deref(), new.summary.as_str()), (Some("Flooring"), EDITED));
+    let written = synced.files.iter().find(|file| file.path == page.path).unwrap();
+    assert!(written.content.contains(EDITED) && written.content != page.content, "a new mark");
+    let again = story.engine.vault.apply(&story.request(), &synced.files, false).await.unwrap();
+    assert!(again.operation.is_none() && again.plan.problems.is_empty());
+    // The old files name a summary that was replaced.
+    let stale = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    assert!(stale.operation.is_none() && stale.plan.problems.len() == 1);
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), synced.operation.unwrap()).await.unwrap();
+    assert_eq!(listed(&story).await[0].summary, SUMMARY);
 }

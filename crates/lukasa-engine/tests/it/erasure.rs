@@ -147,16 +147,16 @@ async fn erasure_receipt_has_counts_and_verifies_offline() {
 }
 
 /// A journal for one test, removed when dropped.
-struct Place(PathBuf);
+pub struct Place(PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("lukasa-it-{}-{name}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         Self(path)
     }
 
-    fn open(&self) -> Journal {
+    pub fn open(&self) -> Journal {
         Journal::open(&self.0).unwrap()
     }
 }

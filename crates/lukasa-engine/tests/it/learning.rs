@@ -305,6 +305,34 @@ async fn candidates_expire_after_two_weeks() {
 }
 
 #[tokio::test]
+async fn contradiction_waits_for_the_user_longer_than_two_weeks() {
+    let (story, _) = story_saying(|ask| {
+        let handle = if ask.messages[1].content.contains("m1: Prefers tea") { "m1" } else { "m9" };
+        let mut update = memory("User prefers coffee.", "I prefer coffee");
+        update["op"] = json!("update");
+        update["target"] = json!(handle);
+        answer(&[update])
+    })
+    .await;
+    story.save("Prefers tea").await;
+    chat_about(&story, "c", vec![user("I prefer coffee with the cake.")]).await;
+    work(&story).await;
+    story.pass(24 * 15 * 3600);
+    let done = work(&story).await;
+    assert!(done.contains(&WorkOutcome::Done(JobKind::Upkeep)), "{done:?}");
+    assert_eq!(memories(&story, Status::Candidate).await.len(), 1);
+    let pairs = story.engine.review.contradictions(&story.alice(), story.now()).await.unwrap();
+    let [pair] = &pairs[..] else { panic!("one contradiction") };
+    let kept = story
+        .engine
+        .review
+        .resolve(&story.request(), pair.against.version.fact, ContradictionChoice::Standing, "")
+        .await;
+    kept.unwrap();
+    assert!(memories(&story, Status::Candidate).await.is_empty());
+}
+
+#[tokio::test]
 async fn learning_waits_for_unavailable_model_and_tries_the_next() {
     let away = Arc::new(ScriptedChat::failing());
     let fine = Arc::new(ScriptedChat::saying(|_| {

@@ -237,3 +237,24 @@ async fn fact_below_the_floor_of_its_category_is_kept_out_of_prompts() {
     let found = found.memories.iter().map(|found| found.memory.version.claim.content.as_str());
     assert!(found.into_iter().any(|content| content == "User lives in Lisbon."), "recall finds it");
 }
+
+#[tokio::test]
+async fn consent_of_the_advisor_lets_inferred_finance_into_prompts() {
+    let mut income = flat("new", "User earns 4,000 euros a month.", "I earn 4,000 euros a month");
+    income["domain"] = json!("finance");
+    let mut rent = flat("new", "User pays 900 euros of rent.", "I pay 900 euros of rent");
+    rent["domain"] = json!("finance");
+    let (story, _) = story_learning(vec![income, rent]).await;
+    let patch = Patch { preset: Some("advisor".into()), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Open).await.unwrap();
+    chat_about(&story, "a", vec![user("I earn 4,000 euros a month.")]).await;
+    work(&story).await;
+    assert_eq!(memories(&story, Status::Proposed).await.len(), 1, "without the consent it waits");
+    assert!(story.active().await.is_empty());
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    story.pass(60);
+    chat_about(&story, "b", vec![user("I pay 900 euros of rent.")]).await;
+    work(&story).await;
+    assert_eq!(story.active().await, ["User pays 900 euros of rent."]);
+}

@@ -209,6 +209,23 @@ async fn closed_domain_opened_by_the_user_is_learned() {
 }
 
 #[tokio::test]
+async fn closed_domain_that_is_learned_again_is_consolidated_the_next_day() {
+    const DAY: i64 = 86_400;
+    let (story, _) = story_with_diagnosis().await;
+    let upkeep = async || {
+        let jobs = story.engine.queue.list(&story.alice(), story.now()).await.unwrap();
+        let job = jobs.into_iter().find(|job| job.kind == JobKind::Upkeep).expect("a job");
+        job.run_at.duration_since(story.now()).as_secs()
+    };
+    story.pass(2 * DAY);
+    work(&story).await;
+    assert!(upkeep().await > DAY, "nothing was learned since");
+    set(&story, OptIn::Open).await;
+    assert!(work(&story).await.contains(&WorkOutcome::Done(JobKind::Relearn)));
+    assert!(upkeep().await <= DAY);
+}
+
+#[tokio::test]
 async fn closed_domain_shut_again_before_the_job_is_not_learned() {
     let (story, chat) = story_with_diagnosis().await;
     let before = chat.asked();

@@ -288,6 +288,39 @@ async fn untrusted_import_of_observations_leaves_out_closed_domains_and_its_undo
 }
 
 #[tokio::test]
+async fn import_after_an_undo_restores_only_what_the_undo_withdrew() {
+    let story = Story::begin().await;
+    let source = ImportSource { format: Format::Lukasa, digest: "d".into(), name: "f".into() };
+    let payloads = vec![json!({ "value": "Kroger" }); 5];
+    let exported = archive(&story, &payloads);
+    let import = async || {
+        let (archive, how) = (exported.clone(), ImportOptions::default());
+        story.engine.archives.import_archive(&story.request(), &source, archive, how).await.unwrap()
+    };
+    let withdraw_one = async || {
+        let which = ObservationSelection::One(stored(&story).await[0].id);
+        story.engine.removals.withdraw_observations(&story.request(), &which).await.unwrap();
+    };
+    let undo = async |id| {
+        story.engine.archives.undo_import(&story.request(), id).await.unwrap();
+        assert!(stored(&story).await.is_empty());
+    };
+    let first = import().await;
+    assert_eq!(first.counts.observations, 5);
+    // What the user deleted before the undo stays deleted.
+    withdraw_one().await;
+    undo(first.import).await;
+    let second = import().await;
+    assert_eq!((second.counts.observations, stored(&story).await.len()), (4, 4));
+    // An undo of the undo makes them observations like others, of which the user deletes one.
+    undo(second.import).await;
+    story.engine.undo.undo_last(&story.request()).await.unwrap();
+    assert_eq!(stored(&story).await.len(), 4);
+    withdraw_one().await;
+    assert_eq!((import().await.counts.observations, stored(&story).await.len()), (0, 3));
+}
+
+#[tokio::test]
 async fn undone_import_keeps_its_observations_in_the_trash_until_they_are_purged() {
     let story = Story::begin().await;
     story.pass(60 * DAY);

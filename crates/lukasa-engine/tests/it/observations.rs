@@ -298,3 +298,24 @@ async fn observation_secrets_are_masked_and_closed_domains_refused() {
     }
     assert_eq!(stored(&story).await.len(), 1, "all of a request or none");
 }
+
+#[tokio::test]
+async fn consolidation_on_request_counts_patterns_in_observations() {
+    let story = Story::begin().await;
+    orders(&story, 5).await;
+    let run = async |dry_run: bool| {
+        story.engine.consolidation.run_now(&story.request(), dry_run).await.unwrap()
+    };
+    let dry = run(true).await;
+    assert_eq!((dry.observed, dry.observed_operation), (1, None));
+    assert!(patterns(&story, Status::Proposed).await.is_empty(), "a dry run changes nothing");
+    let done = run(false).await;
+    assert_eq!((done.observed, done.operation), (1, None));
+    assert_eq!(patterns(&story, Status::Proposed).await.len(), 1);
+    let again = run(false).await;
+    assert_eq!((again.observed, again.observed_operation), (0, None), "it is noted once");
+    story.pass(60);
+    let operation = done.observed_operation.unwrap();
+    story.engine.undo.undo(&story.request(), operation).await.unwrap();
+    assert!(patterns(&story, Status::Proposed).await.is_empty());
+}

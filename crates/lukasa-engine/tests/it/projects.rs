@@ -1,5 +1,7 @@
 //! Projects: what a request about one project sees, and which memories belong to one.
 
+use std::time::Duration;
+
 use lukasa_core::{Claim, Edit, Force, Kind, Project, ProjectScope, Status};
 use lukasa_engine::context::{Context, ContextRequest};
 use lukasa_engine::facts::{ListFilter, ListedProjects, NewMemory, Target, Update};
@@ -34,7 +36,9 @@ async fn retrieve(story: &Story, ask: ContextRequest) -> Context {
 }
 
 async fn text_in(story: &Story, name: &str) -> String {
-    let ask = ContextRequest { project: project(name), ..ContextRequest::about("the database") };
+    let within = Duration::from_secs(30);
+    let about = ContextRequest::about("the database");
+    let ask = ContextRequest { project: project(name), within, ..about };
     let context = retrieve(story, ask).await;
     format!("{}{}", context.baseline.content, context.dynamic.content)
 }

@@ -466,3 +466,29 @@ async fn baseline_is_recorded_once_and_shown_with_every_retrieval() {
     let retrieved = uses.iter().filter(|used| used.kind == "retrieved").count();
     assert_eq!(retrieved, 4, "each is a use of the memory");
 }
+
+#[tokio::test]
+async fn context_of_kept_versions_is_that_of_a_server_without_any() {
+    let story = Story::begin().await;
+    let tea = Story::fact(&story.save("Likes oolong tea").await);
+    story.save("Lives in Porto").await;
+    let mut ask = ContextRequest::about("Which tea do I like?");
+    ask.within = Duration::from_secs(60);
+    let contents = async |engine: &Engine| {
+        let context = engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+        (context.baseline.content, context.dynamic.content)
+    };
+    let other = Engine::connect(&story.database.connect()).unwrap();
+    let first = contents(&story.engine).await;
+    assert!(first.0.contains("oolong") && first.0.contains("Porto"), "{first:?}");
+    assert_eq!(contents(&story.engine).await, first);
+    assert_eq!(contents(&other).await, first);
+    // The memory is changed by one server, and is then in the prompts of both.
+    story.pass(1);
+    story.change(tea, "Likes sencha tea").await;
+    for engine in [&other, &story.engine, &other] {
+        let after = contents(engine).await;
+        assert!(after.0.contains("sencha") && !after.0.contains("Likes oolong"), "{after:?}");
+    }
+    other.close();
+}

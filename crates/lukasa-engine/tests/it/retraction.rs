@@ -4,9 +4,11 @@
 use std::sync::{Arc, Mutex};
 
 use lukasa_core::policy::Patch;
-use lukasa_core::{JobKind, NewTurn, Role, Status};
+use lukasa_core::{JobKind, NewTurn, ProjectScope, Role, Status};
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::jobs::WorkOutcome;
+use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::removal::FactSource;
 use lukasa_engine::sessions::WindowRequest;
 use lukasa_models::scripted::ScriptedChat;
@@ -169,4 +171,78 @@ async fn statement_that_is_taken_back_before_it_is_carried_out_is_not() {
     say(&story, vec![remember(), user("Which one is the fastest?")]).await;
     work(&story).await;
     assert_eq!(story.active().await.len(), 1);
+}
+
+#[tokio::test]
+async fn retraction_removes_the_title_and_the_summary_made_before_it() {
+    let (story, _) = story_with_prompts().await;
+    let reply = || NewTurn::saying(Role::Assistant, "I see.");
+    chat_about(&story, "c", vec![user(BAND), reply()]).await;
+    work(&story).await;
+    let sessions = &story.engine.sessions;
+    let read = async || sessions.get(&story.alice(), "c", story.now()).await.unwrap();
+    let before = read().await;
+    assert_eq!((before.title.as_deref(), before.named_from), (Some("Bees"), Some(2)));
+    assert!(before.summary.is_some());
+    let find = async |text: &str| {
+        let ask = RecallQuery { episodes: 5, ..RecallQuery::about(text) };
+        story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap().episodes.len()
+    };
+    assert_eq!(find("They talked.").await, 1);
+    story.pass(60);
+    say(&story, vec![user(RETRACTION)]).await;
+    let after = read().await;
+    assert_eq!((after.title, after.named_from), (None, None));
+    assert_eq!((after.summary, after.summary_through), (None, 0));
+    assert_eq!(find("They talked.").await, 0);
+    assert_eq!(after.turns, 3);
+}
+
+#[tokio::test]
+async fn retraction_keeps_the_title_and_the_summary_of_other_turns() {
+    let (story, _) = story_with_prompts().await;
+    let reply = || NewTurn::saying(Role::Assistant, "I see.");
+    let bees = || user("I keep bees.");
+    chat_about(&story, "c", vec![bees(), reply(), bees(), reply(), bees(), reply()]).await;
+    work(&story).await;
+    story.pass(60);
+    say(&story, vec![user(BAND)]).await;
+    say(&story, vec![user(RETRACTION)]).await;
+    let now = story.now();
+    let session = story.engine.sessions.get(&story.alice(), "c", now).await.unwrap();
+    assert_eq!((session.title.as_deref(), session.named_from), (Some("Bees"), Some(4)));
+    assert!(session.summary.is_some());
+    assert_eq!(session.summary_through, 6);
+}
+
+#[tokio::test]
+async fn recall_finds_no_retracted_turn() {
+    let (story, _) = story_with_prompts().await;
+    let found = async |text: &str| {
+        let mut ask = RecallQuery::about(text);
+        (ask.memories, ask.turns) = (0, 10);
+        let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
+        found.turns.into_iter().map(|found| found.turn.content).collect::<Vec<_>>()
+    };
+    let sessions = async |text: &str| {
+        let (alice, now) = (story.alice(), story.now());
+        let search = story.engine.sessions.search(&alice, text, ProjectScope::All, 5, now);
+        let best = search.await.unwrap().into_iter().filter_map(|found| found.best);
+        best.map(|turn| turn.content).collect::<Vec<_>>()
+    };
+    say(&story, vec![user("I play in a metal orchestra."), user(BAND)]).await;
+    assert!(found("metal band").await.contains(&BAND.to_owned()));
+    assert!(sessions("metal band").await.contains(&BAND.to_owned()));
+    story.pass(60);
+    say(&story, vec![user(RETRACTION), user("I play the flute.")]).await;
+    let turns = found("metal band").await;
+    assert!(turns.contains(&"I play in a metal orchestra.".to_owned()), "{turns:?}");
+    assert!(!turns.contains(&BAND.to_owned()), "{turns:?}");
+    assert!(!turns.contains(&RETRACTION.to_owned()), "{turns:?}");
+    assert!(!sessions("metal band").await.contains(&BAND.to_owned()));
+    let ask = ContextRequest { session: Some("d".into()), ..ContextRequest::about("metal band") };
+    let request = story.request();
+    let context = story.engine.context.retrieve(&request.caller, &ask, request.moment).await;
+    let context = format!("{:?}", context.unwrap());
+    assert!(!context.contains("I once sang"), "{context}");
 }

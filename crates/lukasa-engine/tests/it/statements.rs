@@ -118,6 +118,31 @@ async fn statement_correction_replaces_the_wrong_memory() {
 }
 
 #[tokio::test]
+async fn statement_correction_of_a_cited_memory_is_filed_as_a_contradiction() {
+    let story = begin().await;
+    let [nurse, porto] =
+        [story.save("User is a nurse.").await, story.save("User lives in Porto.").await];
+    let [nurse, porto] = [Story::fact(&nurse), Story::fact(&porto)];
+    let reply = NewTurn {
+        used: vec![nurse],
+        ..NewTurn::saying(Role::Assistant, "As a nurse you know what helps.")
+    };
+    say_in(&story, "chat", reply).await;
+    say(&story, "I'm not a nurse, I'm a physiotherapist.").await;
+    say(&story, "I don't live in Porto, I live in Lyon.").await;
+    let used = async |fact| {
+        let alice = story.alice();
+        let used = story.engine.context.usage(&alice, Some(fact), None, 20, story.now());
+        let kinds = used.await.unwrap().0.into_iter().map(|usage| usage.kind);
+        kinds.filter(|kind| kind != "retrieved").collect::<Vec<_>>()
+    };
+    assert_eq!(used(nurse).await, ["contradicted", "cited"]);
+    assert!(used(porto).await.is_empty(), "no answer cited it");
+    let review = story.engine.review.list(&story.alice(), story.now()).await.unwrap();
+    assert!(review.doubts.is_empty(), "the corrected words are not doubted");
+}
+
+#[tokio::test]
 async fn statement_change_ends_the_old_value_and_keeps_it_as_history() {
     let story = begin().await;
     let saved = story.save("User lives in Porto.").await;

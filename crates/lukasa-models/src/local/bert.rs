@@ -1,19 +1,17 @@
 //! BERT encoders (MiniLM and similar): a forward pass of some milliseconds for a sentence.
 //!
-//! It never runs on the threads that serve requests. One batch runs at a time, since a pass already
-//! uses every core, and batches are small, so that an interactive request gets its turn between the
+//! It never runs on the threads that serve requests. A pass uses one core; as many run at a time as
+//! there are cores, and batches are small, so that an interactive request gets its turn between the
 //! batches of a long list.
 
 use std::sync::Arc;
 
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::{BertModel, Config};
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError, ModelFuture};
+use lukasa_encoder::{Encoder, EncoderConfig, Pooling};
 use serde::Deserialize;
 use tokenizers::{Tokenizer, TruncationParams};
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::Files;
 use crate::vector;
@@ -21,28 +19,21 @@ use crate::vector;
 /// Longer texts are truncated: these models were trained on no more.
 const MAX_TOKENS: usize = 256;
 const MAX_BATCH_TEXTS: usize = 32;
-/// Upper bound of texts times the length of the longest: limits the memory of a pass and the wait
-/// for the next one.
-const MAX_BATCH_TOKENS: usize = 2048;
+/// Upper bound of the tokens of a batch: limits the memory of a pass and the wait for the next one.
+const MAX_BATCH_TOKENS: usize = 1024;
+/// Passes at a time on a machine with many cores.
+const MAX_PASSES: usize = 8;
 
 pub(super) struct BertEmbedder {
     model: EmbeddingModel,
-    encoder: Arc<Encoder>,
-    turn: Arc<Semaphore>,
+    encoder: Arc<TextEncoder>,
+    turns: Arc<Semaphore>,
 }
 
-struct Encoder {
+struct TextEncoder {
     tokenizer: Tokenizer,
-    bert: BertModel,
+    encoder: Encoder,
     pooling: Pooling,
-    padding: u32,
-}
-
-/// How the vectors of the tokens are combined into one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pooling {
-    Mean,
-    First,
 }
 
 /// The file in which sentence-transformers stores how a model was pooled in training.
@@ -62,7 +53,7 @@ struct Tokens {
 
 impl BertEmbedder {
     pub(super) fn open(name: String, files: &Files) -> Result<Self, ModelError> {
-        let config: Config =
+        let config: EncoderConfig =
             serde_json::from_slice(&files.config).map_err(|e| files.unusable(&e))?;
         let mut tokenizer =
             Tokenizer::from_bytes(&files.tokenizer).map_err(|e| files.unusable(&e))?;
@@ -71,17 +62,14 @@ impl BertEmbedder {
             ..TruncationParams::default()
         };
         tokenizer.with_truncation(Some(cut)).map_err(|e| files.unusable(&e))?;
-        // The file may request a fixed length; a batch is padded to its own longest text instead.
         tokenizer.with_padding(None);
-        let weights = VarBuilder::from_slice_safetensors(&files.weights, DType::F32, &Device::Cpu)
-            .map_err(|e| files.unusable(&e))?;
-        let bert = BertModel::load(weights, &config).map_err(|e| files.unusable(&e))?;
+        let encoder = Encoder::open(config, &files.weights).map_err(|e| files.unusable(&e))?;
         let pooling = pooling(files)?;
-        let padding = u32::try_from(config.pad_token_id).unwrap_or(0);
+        let passes = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Ok(Self {
-            model: EmbeddingModel { name, dimension: config.hidden_size },
-            encoder: Arc::new(Encoder { tokenizer, bert, pooling, padding }),
-            turn: Arc::new(Semaphore::new(1)),
+            model: EmbeddingModel { name, dimension: encoder.dimension() },
+            encoder: Arc::new(TextEncoder { tokenizer, encoder, pooling }),
+            turns: Arc::new(Semaphore::new(passes.min(MAX_PASSES))),
         })
     }
 
@@ -90,15 +78,18 @@ impl BertEmbedder {
         let encoder = Arc::clone(&self.encoder);
         let tokens = run_blocking(move || encoder.tokens(&owned)).await?;
         let mut answer = vec![Vec::new(); texts.len()];
+        let mut passes = JoinSet::new();
         for batch in batches(tokens) {
-            let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|_| stopped())?;
+            let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| stopped())?;
             let encoder = Arc::clone(&self.encoder);
-            let vectors = run_blocking(move || {
+            passes.spawn_blocking(move || {
                 // The caller may be cancelled by now; the permit is held until the work ends.
                 let _turn = turn;
                 encoder.run(&batch)
             });
-            for (place, vector) in vectors.await? {
+        }
+        while let Some(vectors) = passes.join_next().await {
+            for (place, vector) in vectors.map_err(|_| stopped())?? {
                 if let Some(slot) = answer.get_mut(place) {
                     *slot = vector;
                 }
@@ -122,7 +113,7 @@ impl Embedder for BertEmbedder {
     }
 }
 
-impl Encoder {
+impl TextEncoder {
     fn tokens(&self, texts: &[String]) -> Result<Vec<Tokens>, ModelError> {
         let one = |(place, text): (usize, &String)| {
             let encoding = self.tokenizer.encode_fast(text.as_str(), true);
@@ -136,7 +127,8 @@ impl Encoder {
     }
 
     fn run(&self, batch: &[Tokens]) -> Result<Vec<(usize, Vec<f32>)>, ModelError> {
-        let vectors = self.forward(batch).map_err(|e| ModelError::Malformed(e.to_string()))?;
+        let texts: Vec<&[u32]> = batch.iter().map(|tokens| tokens.ids.as_slice()).collect();
+        let vectors = self.encoder.encode(&texts, self.pooling).map_err(ModelError::Malformed)?;
         let unit = |(tokens, vector): (&Tokens, Vec<f32>)| {
             let unit = vector::unit(vector).ok_or_else(|| {
                 ModelError::Malformed("the model's weights gave a text no direction".to_owned())
@@ -145,48 +137,22 @@ impl Encoder {
         };
         batch.iter().zip(vectors).map(unit).collect()
     }
-
-    fn forward(&self, batch: &[Tokens]) -> candle_core::Result<Vec<Vec<f32>>> {
-        let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap_or(0);
-        let mut ids = Vec::with_capacity(batch.len() * longest);
-        let mut mask = Vec::with_capacity(batch.len() * longest);
-        for tokens in batch {
-            let gap = longest - tokens.ids.len();
-            ids.extend_from_slice(&tokens.ids);
-            ids.extend(std::iter::repeat_n(self.padding, gap));
-            mask.extend(std::iter::repeat_n(1_f32, tokens.ids.len()));
-            mask.extend(std::iter::repeat_n(0_f32, gap));
-        }
-        let shape = (batch.len(), longest);
-        let ids = Tensor::from_vec(ids, shape, &Device::Cpu)?;
-        let mask = Tensor::from_vec(mask, shape, &Device::Cpu)?;
-        let kinds = ids.zeros_like()?;
-        let hidden = self.bert.forward(&ids, &kinds, Some(&mask))?;
-        let pooled = match self.pooling {
-            Pooling::First => hidden.narrow(1, 0, 1)?.squeeze(1)?,
-            Pooling::Mean => {
-                let weighted = hidden.broadcast_mul(&mask.unsqueeze(2)?)?;
-                weighted.sum(1)?.broadcast_div(&mask.sum_keepdim(1)?)?
-            }
-        };
-        pooled.to_vec2()
-    }
 }
 
-/// Groups texts of similar length, so that little is padded: sorted by length, then split.
-fn batches(mut tokens: Vec<Tokens>) -> Vec<Vec<Tokens>> {
-    tokens.sort_by_key(|tokens| tokens.ids.len());
+/// Splits texts into batches, in their order: texts of a batch are not padded to one length.
+fn batches(tokens: Vec<Tokens>) -> Vec<Vec<Tokens>> {
     let mut batches: Vec<Vec<Tokens>> = Vec::new();
+    let mut total = 0;
     for next in tokens {
+        total += next.ids.len();
         match batches.last_mut() {
-            // Sorted, so the next text is the longest of its batch.
-            Some(batch)
-                if batch.len() < MAX_BATCH_TEXTS
-                    && (batch.len() + 1) * next.ids.len() <= MAX_BATCH_TOKENS =>
-            {
+            Some(batch) if batch.len() < MAX_BATCH_TEXTS && total <= MAX_BATCH_TOKENS => {
                 batch.push(next);
             }
-            _ => batches.push(vec![next]),
+            _ => {
+                total = next.ids.len();
+                batches.push(vec![next]);
+            }
         }
     }
     batches
@@ -227,11 +193,10 @@ mod tests {
         let batches = batches(lengths.iter().enumerate().map(tokens).collect());
         let mut places = Vec::new();
         for batch in &batches {
-            let longest = batch.iter().map(|tokens| tokens.ids.len()).max().unwrap();
-            assert!(batch.len() <= MAX_BATCH_TEXTS && batch.len() * longest <= MAX_BATCH_TOKENS);
+            let total: usize = batch.iter().map(|tokens| tokens.ids.len()).sum();
+            assert!(batch.len() <= MAX_BATCH_TEXTS && total <= MAX_BATCH_TOKENS);
             places.extend(batch.iter().map(|tokens| tokens.place));
         }
-        places.sort_unstable();
         assert_eq!(places, (0..lengths.len()).collect::<Vec<_>>());
     }
 }

@@ -20,6 +20,8 @@ use super::readiness::Readiness;
 use crate::clock::CacheClock;
 use crate::oidc::OidcProvider;
 
+/// How long the idempotency key of a request whose answer is not kept is remembered.
+const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of database connections unless configured.
 const DEFAULT_POOL_SIZE: usize = 16;
 /// How long the gateway accepts a cached credential while the database is unavailable. Such a
@@ -54,6 +56,8 @@ pub(super) struct Inner {
     pub(super) use_writes: Arc<Semaphore>,
     /// Keys of tool questions that were answered with yes. Each answer is accepted once.
     answered_questions: Cache<String, ()>,
+    /// Idempotency keys of requests whose answers are not kept.
+    done_once: Cache<String, ()>,
     readiness: Arc<Readiness>,
     limits: Arc<Limits>,
     mcp: McpSettings,
@@ -79,6 +83,7 @@ impl App {
                 .max_capacity(100_000)
                 .time_to_live(ANSWERED_TTL)
                 .build(),
+            done_once: Cache::builder().max_capacity(100_000).time_to_live(ONCE_TTL).build(),
             use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
             readiness: Arc::default(),
             limits: Arc::new(Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE)),
@@ -161,6 +166,30 @@ impl App {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.0.engine
+    }
+
+    /// The same as [`App::detached`] for a request whose answer has a secret and is not kept: with an
+    /// idempotency key that this server has seen it is refused, unless it failed before.
+    pub(crate) async fn detached_once<T, F>(
+        &self,
+        once: Option<String>,
+        work: F,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = lukasa_engine::Result<T>> + Send + 'static,
+    {
+        let seen = &self.0.done_once;
+        if let Some(key) = &once
+            && !seen.entry_by_ref(key).or_insert(()).is_fresh()
+        {
+            return Err(Problem::of(ProblemCode::AnswerNotKept));
+        }
+        let done = self.detached(work).await;
+        if let (Some(key), Err(_)) = (&once, &done) {
+            seen.invalidate(key);
+        }
+        done
     }
 
     /// Runs a write to its end even if the client disconnects: a request that is dropped half-way

@@ -22,11 +22,13 @@ use super::code::ProblemCode;
 use super::console::is_console_path;
 use super::error::Problem;
 use super::request::PathParams;
-use super::{App, LOCAL_USER, local_tenant};
+use super::space::refuse_space;
+use super::user::user_or_member;
+pub(crate) use super::user::{USER, user_of};
+use super::{App, local_tenant};
 use crate::clock::{self, CacheClock};
 use crate::url::is_loopback_name;
 
-pub(crate) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Cookie of a sign-in. With the prefix `__Host-` browsers accept it only from this host, over TLS
 /// (or from localhost), and for all paths.
@@ -262,10 +264,17 @@ fn is_header_credential(text: &str) -> bool {
     secret::parse(text).is_some_and(|p| matches!(p.prefix, Prefix::Key | Prefix::Token))
 }
 
-/// The credential in the sign-in cookie. It is accepted only with `Sec-Fetch-Site: same-origin`:
-/// another site can make a browser send a request, but not with this header.
+/// Whether a browser says that a request comes from the server's own page. Another site can make a
+/// browser send a request, but not with this header.
+pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
+    headers.get(&FETCH_SITE).is_some_and(|site| site == "same-origin")
+}
+
+/// The credential in the sign-in cookie. It is accepted only from the server's own page.
 fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
-    headers.get(&FETCH_SITE).filter(|site| *site == "same-origin")?;
+    if !is_from_own_page(headers) {
+        return None;
+    }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =
         cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
@@ -281,40 +290,20 @@ fn check_page(admitted: &AdmittedCredential, headers: &HeaderMap) -> Result<(), 
     from.then_some(()).ok_or_else(|| Problem::of(ProblemCode::Unauthenticated))
 }
 
-/// The user a request is about: the credential's own, or the one the header names.
-pub(crate) fn user_of(
-    app: &App,
-    admitted: &AdmittedCredential,
-    headers: &HeaderMap,
-) -> Result<String, Problem> {
-    let named = match headers.get(USER) {
-        None => None,
-        // Applications use names beyond ASCII as ids.
-        Some(value) => {
-            let name = std::str::from_utf8(value.as_bytes());
-            Some(name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?.trim())
-        }
-    };
-    match (&admitted.user, named) {
-        (Some((_, bound)), Some(named)) if bound != named => {
-            Err(Problem::of(ProblemCode::WrongUser))
-        }
-        (Some((_, bound)), _) => Ok(bound.clone()),
-        (None, Some(named)) if is_user_name(named) => Ok(named.to_owned()),
-        (None, Some(_)) => Err(Problem::of(ProblemCode::MalformedHeader)),
-        (None, None) if app.is_local() => Ok(LOCAL_USER.to_owned()),
-        (None, None) => Err(Problem::of(ProblemCode::UserRequired)),
-    }
-}
-
-fn is_user_name(text: &str) -> bool {
-    (1..=lukasa_core::limits::NAME_CHARS).contains(&text.chars().count())
-        && !text.chars().any(char::is_control)
-}
-
 impl App {
-    /// Authenticates a request that needs this permission, and returns its caller.
+    /// Authenticates a request that needs this permission, and returns its caller. It must not name
+    /// a space.
     pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        permission: Permission,
+    ) -> Result<Caller, Problem> {
+        let caller = self.caller_of_user(headers, permission).await?;
+        refuse_space(headers)?;
+        Ok(caller)
+    }
+
+    pub(super) async fn caller_of_user(
         &self,
         headers: &HeaderMap,
         permission: Permission,
@@ -323,7 +312,7 @@ impl App {
         if !admitted.may(permission) {
             return Err(forbidden(permission));
         }
-        let user = user_of(self, &admitted, headers)?;
+        let user = user_or_member(self, &admitted, headers)?;
         self.caller_about(&admitted, &user).await
     }
 
@@ -358,14 +347,14 @@ pub(crate) fn forbidden(permission: Permission) -> Problem {
 /// Extractors for a caller with the named permission. A handler with such an argument runs for no
 /// other caller.
 macro_rules! callers {
-    ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident: $permission:ident by $admit:ident),+ $(,)?) => {$(
         $(#[$doc])*
         pub struct $name(pub Caller);
 
         impl FromRequestParts<App> for $name {
             type Rejection = Problem;
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-                Ok(Self(app.caller(&parts.headers, Permission::$permission).await?))
+                Ok(Self(app.$admit(&parts.headers, Permission::$permission).await?))
             }
         }
     )+};
@@ -373,13 +362,19 @@ macro_rules! callers {
 
 callers!(
     /// A caller that may read.
-    Reader: Read,
+    Reader: Read by caller,
     /// A caller that may save, update, forget, delete, restore, undo and link.
-    Writer: Write,
-    /// A caller that may propose.
-    Proposer: Propose,
+    Writer: Write by caller,
     /// A caller that may erase.
-    Eraser: Erase,
+    Eraser: Erase by caller,
+    /// A caller that may read, in their own memory or in a space.
+    SpaceReader: Read by caller_or_member,
+    /// A caller that may write, in their own memory or in a space.
+    SpaceWriter: Write by caller_or_member,
+    /// A caller that may propose, in their own memory or in a space.
+    SpaceProposer: Propose by caller_or_member,
+    /// A caller that may erase, in their own memory or in a space.
+    SpaceEraser: Erase by caller_or_member,
 );
 
 /// Extractors for a credential with the named permission, before the user is known. It is checked
@@ -394,8 +389,11 @@ macro_rules! credentials {
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
                 let admitted = app.admit(&parts.headers).await?;
                 let permission = Permission::$permission;
-                let may = admitted.may(permission);
-                may.then_some(Self(admitted)).ok_or_else(|| forbidden(permission))
+                if !admitted.may(permission) {
+                    return Err(forbidden(permission));
+                }
+                refuse_space(&parts.headers)?;
+                Ok(Self(admitted))
             }
         }
     )+};
@@ -415,7 +413,11 @@ impl FromRequestParts<App> for Admin {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         let admitted = app.admit(&parts.headers).await?;
-        is_admin(&admitted).then_some(Self(admitted)).ok_or_else(|| forbidden(Permission::Admin))
+        if !is_admin(&admitted) {
+            return Err(forbidden(Permission::Admin));
+        }
+        refuse_space(&parts.headers)?;
+        Ok(Self(admitted))
     }
 }
 
@@ -446,6 +448,7 @@ impl FromRequestParts<App> for UserEraser {
         if !is_user && !is_admin(&admitted) {
             return Err(forbidden(Permission::Admin));
         }
+        refuse_space(&parts.headers)?;
         Ok(Self { tenant: admitted.tenant, by: AuditActor::from(&admitted), name })
     }
 }
@@ -470,7 +473,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
 /// Allows pages of other sites to send requests with a token, as a panel embedded in another
 /// application does. They can use only the token: browsers send no cookie with such a request.
 pub fn cors_layer() -> CorsLayer {
-    const HEADERS: [&str; 8] = [
+    const HEADERS: [&str; 9] = [
         "authorization",
         "content-type",
         "idempotency-key",
@@ -478,6 +481,7 @@ pub fn cors_layer() -> CorsLayer {
         "last-event-id",
         "lukasa-version",
         "mcp-protocol-version",
+        "x-lukasa-space",
         "x-lukasa-user",
     ];
     const EXPOSED: [&str; 4] = ["etag", "lukasa-request-id", "retry-after", "www-authenticate"];

@@ -54,7 +54,8 @@ error_codes! {
         "Compare it with the operation in /openapi.json.";
     MalformedHeader = "malformed_header", 400, "A header is not valid",
         "`Idempotency-Key` is 1 to 255 printable characters; `If-Match` is an ETag as it was given; `X-Lukasa-User` \
-         and `X-Lukasa-Session` are 1 to 255 characters of UTF-8; `X-Lukasa-Mode` is on, read-only or off.";
+         and `X-Lukasa-Session` are 1 to 255 characters of UTF-8, `X-Lukasa-Space` 1 to 64; \
+         `X-Lukasa-Mode` is on, read-only or off.";
     MalformedCursor = "malformed_cursor", 400, "The cursor is not valid",
         "Pass `next_cursor` back as it was given, or start again without one.";
     UnsupportedMediaType = "unsupported_media_type", 415, "The body must be JSON",
@@ -78,6 +79,14 @@ error_codes! {
         "Leave out `X-Lukasa-User`; the credential determines the user.";
     CrossSite = "cross_site", 403, "The request comes from another site",
         "Without authentication only this machine's own pages and programs are answered.";
+    SpaceReadOnly = "space_read_only", 403, "The member may only read in this space",
+        "Ask an administrator of the tenant for a grant with the access `write`.";
+    OtherMemberNeeded = "other_member_needed", 403, "Another member of the space has to accept this",
+        "It directs the assistants of all members: an order, a permission or a hard rule. Ask another member who may \
+         write to accept it as it is, or say it as a fact.";
+    SpaceUnsupported = "space_unsupported", 400, "The operation has no spaces",
+        "Leave out `X-Lukasa-Space`. Memories, proposals and operations can be read and written in a space, with the \
+         operations of the API alone.";
     HumanNeeded = "human_needed", 403, "Only the user can do this",
         "Ask the user to do it in the console or with a user token from `POST /api/tokens`.";
     OptInNeeded = "opt_in_needed", 403, "The user has not opened this domain, so nothing about it is stored",
@@ -102,8 +111,12 @@ error_codes! {
         "List domains with `GET /api/domains`, or leave the domain out.";
     UserNotFound = "user_not_found", 404, "There is no such user",
         "List users with `GET /api/users`.";
+    SpaceNotFound = "space_not_found", 404, "There is no such space, or the user is not a member of it",
+        "List the user's spaces with `GET /api/memberships`; a grant has to be accepted first.";
     KeyNotFound = "key_not_found", 404, "There is no such key",
         "List keys with `GET /api/keys`.";
+    KeyReplaced = "key_replaced", 409, "The key was replaced already",
+        "Rotate the newer key. Revoke this one to end it before its time.";
     SessionNotFound = "session_not_found", 404, "There is no such session",
         "List sessions with `GET /api/sessions`, or open it by appending a turn.";
     OtherProject = "other_project", 409, "The session belongs to another project",
@@ -128,6 +141,8 @@ error_codes! {
         "List imports with `GET /api/imports`.";
     WebhookNotFound = "webhook_not_found", 404, "There is no such webhook",
         "List webhooks with `GET /api/webhooks`.";
+    SecretReplaced = "secret_replaced", 409, "The secret was replaced, and the one before it is still used",
+        "Rotate after the overlap, or with `overlap_hours` 0, which ends both older secrets at once.";
     DeliveryNotFound = "delivery_not_found", 404, "There is no such delivery",
         "List deliveries with `GET /api/webhooks/{id}/deliveries`; they are kept for 30 days.";
     TooManyStreams = "too_many_streams", 429, "Too many open event streams for this user",
@@ -149,12 +164,21 @@ error_codes! {
          docs/gateway.md.";
     UpstreamUnavailable = "upstream_unavailable", 502, "The model service behind this gateway did not answer",
         "Check that the address in `--upstream` is right and the service is running, then try again.";
+    UpstreamRefused = "upstream_refused", 403, "The server's key for the model service may not be used for this",
+        "Use an allowed model and tools that the client runs, send your own key for the service, or let the operator \
+         set `LUKASA_UPSTREAM_MODELS` or `LUKASA_UPSTREAM_HOSTED`; see docs/gateway.md.";
+    ModelServiceFixed = "model_service_fixed", 409, "The model service of this server cannot be set in the console",
+        "It was set with `--upstream`, or the server requires keys or has no data folder: start it with `--upstream \
+         URL`; see docs/gateway.md.";
     NoEmbedder = "no_embedder", 404, "No embedder is configured",
         "Fetch one with `lukasa model get potion`, or serve with `--embeddings-url`; see `lukasa serve --help`.";
     UserDeleted = "user_deleted", 410, "The user has been deleted",
         "Create the user again with `POST /api/users` to use this id again.";
     AnswerErased = "answer_erased", 410, "The answer was erased together with its memory",
         "Use a new `Idempotency-Key` for a new request.";
+    AnswerNotKept = "answer_not_kept", 409, "The request was done before, and its answer is not kept",
+        "List the keys or webhooks, and remove the one whose secret did not arrive; create another with a new \
+         `Idempotency-Key`.";
     AmbiguousTarget = "ambiguous_target", 409, "The text occurs in several memories",
         "Name one of the `candidates` by its id.";
     KeyTaken = "key_taken", 409, "Another memory has this domain and key",

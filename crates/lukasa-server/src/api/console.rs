@@ -4,8 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// First path segments of the APIs. The console page is never served below them.
-const API_SEGMENTS: [&str; 10] =
-    ["api", "v1", "mcp", "mem0", "oauth", "oidc", "healthz", "readyz", "receipts", ".well-known"];
+const API_SEGMENTS: [&str; 11] = [
+    "api",
+    "v1",
+    "mcp",
+    "mem0",
+    "oauth",
+    "oidc",
+    "docs",
+    "healthz",
+    "readyz",
+    "receipts",
+    ".well-known",
+];
 
 /// Location of the console's files.
 #[derive(Debug, Clone, Default)]

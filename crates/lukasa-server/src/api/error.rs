@@ -130,11 +130,18 @@ impl From<Error> for Problem {
             Error::SecretRejected(kind) => {
                 problem = problem.because(&format!("The text contains {kind}"));
             }
+            Error::KeyReplaced(newer) => {
+                problem = problem.because(&format!("The newer key is `{newer}`"));
+            }
+            Error::SecretReplaced(until) => {
+                problem = problem.because(&format!("The overlap ends at {until:.0}"));
+            }
             Error::UndoBlocked(by) => problem.operation_id = Some(by.to_string()),
             Error::Journal(reason) => {
                 tracing::error!(reason, "could not write the erasure journal");
             }
             Error::Unavailable(source) => tracing::warn!(error = %source, "database unavailable"),
+            Error::SchemaMissing(source) => tracing::error!(error = ?source, "schema missing"),
             Error::Internal(source) => tracing::error!(error = ?source, "internal error"),
             _ => {}
         }
@@ -162,10 +169,6 @@ impl IntoResponse for Problem {
         }
         response
     }
-}
-
-pub async fn no_method() -> Problem {
-    Problem::of(ProblemCode::MethodNotAllowed)
 }
 
 pub fn panicked(_panic: Box<dyn Any + Send>) -> Response {

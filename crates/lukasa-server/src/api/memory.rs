@@ -199,6 +199,10 @@ pub struct CreateMemory {
     /// domain is not open. Accepted only from the user.
     #[serde(default)]
     keep_without_domain: bool,
+    /// Use it, but do not mention it: prompts carry that instruction with it. Accepted only from the
+    /// user.
+    #[serde(default)]
+    unmentioned: bool,
 }
 
 /// Parser of the enum fields of a body, which collects the errors of all fields.
@@ -280,6 +284,7 @@ impl CreateMemory {
             evidence: self.evidence.into_iter().map(Into::into).collect(),
             reasoning: self.reasoning,
             project: parse_optional_project(self.project.as_deref())?,
+            unmentioned: self.unmentioned,
         };
         let lifetime = fields.parse("ttl", self.ttl.as_deref(), Lifetime::parse);
         fields.finish()?;
@@ -364,6 +369,8 @@ macro_rules! editing {
             #[serde(default, deserialize_with = "present")]
             #[schema(value_type = Option<String>)]
             project: Option<Option<String>>,
+            /// Use it, but do not mention it. Accepted only from the user.
+            unmentioned: Option<bool>,
         }
 
         impl $name {
@@ -395,6 +402,7 @@ macro_rules! editing {
                         Some(name) => Some(parse_optional_project(name.as_deref())?),
                         None => None,
                     },
+                    unmentioned: self.unmentioned,
                 };
                 fields.finish()?;
                 let domain = edit.domain.as_ref().and_then(Option::as_deref);

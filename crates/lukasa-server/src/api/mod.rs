@@ -14,7 +14,10 @@ pub(crate) mod memory;
 mod readiness;
 pub(crate) mod request;
 pub(crate) mod search;
+pub(crate) mod space;
+mod user;
 pub(crate) mod wire;
+pub(crate) mod words_schema;
 
 pub use app::{App, LOCAL_TENANT, LOCAL_USER, local_tenant};
 pub use auth::AuthMode;

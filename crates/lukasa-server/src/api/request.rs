@@ -44,6 +44,14 @@ impl<T> JsonRequest<T> {
     }
 }
 
+impl<T> JsonRequest<T> {
+    /// A name for this request of this credential by its idempotency key, if it has one.
+    pub fn once(&self, key_id: &str) -> Option<String> {
+        let IdempotencyKey { key, request_hash } = self.idempotency.as_ref()?;
+        Some(format!("{key_id} {} {key}", URL_SAFE_NO_PAD.encode(request_hash)))
+    }
+}
+
 impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
     type Rejection = Problem;
 

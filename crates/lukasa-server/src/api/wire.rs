@@ -106,9 +106,9 @@ pub struct EvidenceView {
     pub turn_id: Option<String>,
 }
 
-impl From<&lukasa_core::ClaimEvidence> for EvidenceView {
-    fn from(evidence: &lukasa_core::ClaimEvidence) -> Self {
-        let lukasa_core::ClaimEvidence { kind, description, turn } = evidence.clone();
+impl From<lukasa_core::ClaimEvidence> for EvidenceView {
+    fn from(evidence: lukasa_core::ClaimEvidence) -> Self {
+        let lukasa_core::ClaimEvidence { kind, description, turn } = evidence;
         Self { kind, description, turn_id: turn }
     }
 }
@@ -149,6 +149,8 @@ pub struct MemoryView {
     pub value: Option<serde_json::Value>,
     pub tags: Vec<String>,
     pub importance: f32,
+    /// Whether assistants are told to use it without mentioning it.
+    pub unmentioned: bool,
     #[schema(example = "strong")]
     pub tier: &'static str,
     /// Where the words came from; set by the server.
@@ -198,6 +200,8 @@ fn source_of(version: &Version, status: Status) -> &'static str {
     match (version.extracted, version.origin) {
         (true, Origin::UserTurn | Origin::UserSaid) => "user_inferred",
         (true, Origin::Observed) => "observed",
+        // Extraction proposes only what the user said; this is an agent's inference.
+        (true, Origin::Assistant | Origin::Tool) if status == Status::Proposed => "agent_proposed",
         (true, _) => "system_derived",
         (false, Origin::Import | Origin::Document) => "imported",
         (false, Origin::UserSaid | Origin::UserTurn) => "user_explicit",
@@ -208,40 +212,51 @@ fn source_of(version: &Version, status: Status) -> &'static str {
 
 impl From<&Memory> for MemoryView {
     fn from(memory: &Memory) -> Self {
-        let (v, claim) = (&memory.version, &memory.version.claim);
-        let waits = matches!(memory.status, Status::Proposed | Status::Candidate);
+        memory.clone().into()
+    }
+}
+
+impl From<Memory> for MemoryView {
+    fn from(memory: Memory) -> Self {
+        let Memory { version: v, status } = memory;
+        let waits = matches!(status, Status::Proposed | Status::Candidate);
         let created = v.fact.uuid().get_timestamp().map(|stamp| stamp.to_unix());
         let created = created.and_then(|(seconds, nanos)| {
             Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanos).ok()?).ok()
         });
+        // What is derived from the version, before its texts are moved.
+        let (sha256, source) = (waits.then(|| v.claim.consent_digest()), source_of(&v, status));
+        let (effective, fades_at) = (v.effective_confidence(), Belief::from(&v).fades_at());
+        let claim = v.claim;
         Self {
             id: v.fact.to_string(),
             version_id: v.id.to_string(),
             version: v.number,
-            content: claim.content.clone(),
-            summary: claim.summary.clone(),
-            detail: claim.detail.clone(),
-            status: memory.status.as_str(),
+            content: claim.content,
+            summary: claim.summary,
+            detail: claim.detail,
+            status: status.as_str(),
             category: claim.category.as_str(),
             memory_type: claim.memory_type.as_str(),
             kind: claim.kind.as_str(),
             force: claim.force.as_str(),
-            domain: claim.domain.clone(),
-            project: claim.project.as_ref().map(ToString::to_string),
-            key: claim.key.clone(),
-            value: claim.value.clone(),
-            tags: claim.tags.clone(),
+            domain: claim.domain,
+            project: claim.project.map(String::from),
+            key: claim.key,
+            value: claim.value,
+            tags: claim.tags,
             importance: claim.importance,
+            unmentioned: claim.unmentioned,
             tier: v.tier.as_str(),
             origin: v.origin.as_str(),
-            source: source_of(v, memory.status),
+            source,
             confidence: v.confidence,
-            effective_confidence: v.effective_confidence(),
-            fades_at: Belief::from(v).fades_at(),
-            evidence: claim.evidence.iter().map(EvidenceView::from).collect(),
-            reasoning: claim.reasoning.clone(),
-            session_id: v.session.clone(),
-            turn_ids: v.turns.clone(),
+            effective_confidence: effective,
+            fades_at,
+            evidence: claim.evidence.into_iter().map(EvidenceView::from).collect(),
+            reasoning: claim.reasoning,
+            session_id: v.session,
+            turn_ids: v.turns,
             confirmed_at: v.confirmed_at,
             last_confirmed_at: v.last_confirmed_at,
             consented_at: v.consented_at,
@@ -252,7 +267,7 @@ impl From<&Memory> for MemoryView {
             created_at: created.unwrap_or(v.known.from),
             updated_at: v.known.from,
             rating: None,
-            sha256: waits.then(|| claim.consent_digest()),
+            sha256,
             superseded_by: None,
         }
     }
@@ -262,7 +277,7 @@ impl From<&HistoryEntry> for MemoryView {
     fn from(entry: &HistoryEntry) -> Self {
         let memory = Memory { version: entry.version.clone(), status: entry.status };
         let superseded_by = entry.superseded_by.map(|id| id.to_string());
-        Self { superseded_by, ..Self::from(&memory) }
+        Self { superseded_by, ..Self::from(memory) }
     }
 }
 
@@ -492,7 +507,7 @@ impl From<&LinkedMemory> for LinkView {
 pub struct OperationView {
     #[schema(example = "op_01hx3v9d0kf7rtm4q5wz8yb2cc")]
     pub id: String,
-    #[schema(example = "save")]
+    #[schema(schema_with = super::words_schema::verb)]
     pub verb: &'static str,
     pub at: Timestamp,
     /// `human`, `key` or `job`.
@@ -509,6 +524,9 @@ pub struct OperationView {
     /// The policy versions in force: the tenant's and the user's.
     #[schema(example = "t1.u0")]
     pub policy: Option<String>,
+    /// In a space: the member who wrote it, unless the member was erased.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
 impl From<&Operation> for OperationView {
@@ -525,6 +543,7 @@ impl From<&Operation> for OperationView {
             undoes: operation.undoes.map(|id| id.to_string()),
             undone_by: operation.undone_by.map(|id| id.to_string()),
             policy: operation.policy.clone(),
+            member: None,
         }
     }
 }

@@ -58,6 +58,11 @@ impl std::fmt::Display for ServerError {
 impl std::error::Error for ServerError {}
 
 impl ServerArgs {
+    /// A server that is asked without a key.
+    pub fn at(url: String) -> Self {
+        Self { url, key: None, user: None }
+    }
+
     /// The same server, about another user.
     pub fn about(&self, user: &str) -> Self {
         Self { user: Some(user.to_owned()), ..self.clone() }

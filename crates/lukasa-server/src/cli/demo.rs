@@ -1,10 +1,13 @@
 //! `lukasa demo`
 
+mod sample;
+
 use std::net::SocketAddr;
 
 use anyhow::Context as _;
 use clap::Args;
 use reqwest::Method;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
 use super::client::{ServerArgs, ServerError};
@@ -12,7 +15,7 @@ use super::serve::ServeArgs;
 use super::show::{BOLD, DIM, boxed, count, paint};
 use super::{DatabaseArgs, FormatArgs, say, say_json};
 use crate::models::ModelSettings;
-use crate::postgres;
+use crate::{archive, clock, postgres};
 
 /// The user of the demo.
 const USER: &str = "demo";
@@ -45,7 +48,7 @@ impl DemoArgs {
             return self.show(None).await;
         }
         let listen = address(self.server.url())?;
-        let folder = match &self.database.database_url {
+        let folder = match self.database.url()? {
             Some(_) => None,
             None => {
                 let folder = self.database.data_dir.clone();
@@ -93,7 +96,10 @@ impl DemoArgs {
         let state = server.get("/api/state").await?;
         let fresh = state["memories"] == 0 && state["sessions"] == 0;
         if fresh {
-            seed(&server).await?;
+            match server.key() {
+                None => restore(&server).await?,
+                Some(_) => seed(&server).await?,
+            }
         }
         let state = server.get("/api/state").await?;
         let console = has_console(&server).await;
@@ -102,7 +108,7 @@ impl DemoArgs {
             return say_json(&json!({
                 "url": url, "user": USER, "seeded": fresh, "state": state,
                 "data_folder": started_on.map(|folder| folder.display().to_string()),
-                "console": console.then_some(url),
+                "console": console.then(|| format!("{url}/?user={USER}")),
             }));
         }
         let number = |name: &str| usize::try_from(state[name].as_u64().unwrap_or(0)).unwrap_or(0);
@@ -122,7 +128,7 @@ impl DemoArgs {
             lines.push(format!("data: {}", folder.display()));
         }
         if console {
-            lines.push(format!("console: {url}/"));
+            lines.push(format!("console: {url}/?user={USER}"));
         }
         lines.push("no model set: explicit saves and search work".into());
         let tried = server.post("/api/memory/search", &json!({ "query": "dinner" })).await?;
@@ -187,8 +193,20 @@ async fn has_console(server: &ServerArgs) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/html")) && page.headers().contains_key("etag")
 }
 
-/// Writes a sample memory through the API: memories in several domains, a change and a correction,
-/// two chats, and an open proposal.
+/// Imports the sample memory of several months, for which the user of this machine vouches, and adds an open
+/// proposal.
+async fn restore(server: &ServerArgs) -> anyhow::Result<()> {
+    let now = clock::now();
+    let sample = sample::DemoMemory::new(now)?;
+    let bytes = archive::pack_unsigned(&sample.contents, &sample.usage, now)?;
+    let request = server.request(Method::POST, "/api/import?name=demo&trust=true")?;
+    let request = request.header(CONTENT_TYPE, "application/zip").body(bytes);
+    server.send(request).await?;
+    propose(server).await
+}
+
+/// A key cannot vouch for an export, so everything is saved now through the API: memories in several domains, a
+/// change and a correction, two chats, and an open proposal.
 async fn seed(server: &ServerArgs) -> anyhow::Result<()> {
     let chats = [
         (
@@ -238,6 +256,10 @@ async fn seed(server: &ServerArgs) -> anyhow::Result<()> {
         json!({ "content": "Drinks two espressos a day", "domain": "food", "kind": "habit" });
     let saved = server.post("/api/memory", &coffee).await?;
     edit(server, &saved, &json!({ "content": "Drinks one espresso a day, before noon" })).await?;
+    propose(server).await
+}
+
+async fn propose(server: &ServerArgs) -> anyhow::Result<()> {
     let proposal = json!({ "content": "Would like to learn some Japanese before the trip",
         "domain": "travel", "kind": "project", "reasoning": "asked for phrases twice" });
     server.post("/api/memory/propose", &proposal).await?;

@@ -1,6 +1,6 @@
 //! `lukasa import`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -155,11 +155,11 @@ impl ImportArgs {
                 (Format::Mcp, at, parsed)
             }
             Some(Source::Chatgpt(at)) => {
-                let parsed = chatgpt::parse(&read(&at.path, &["conversations.json"])?);
+                let parsed = parse_chats(&at.path, chatgpt::parse)?;
                 (Format::ChatGpt, at, parsed)
             }
             Some(Source::Claude(at)) => {
-                let mut parsed = claude::parse(&read(&at.path, &["conversations.json"])?);
+                let mut parsed = parse_chats(&at.path, claude::parse)?;
                 // Claude's own memories may be in a file beside the conversations.
                 let alone = at.path.extension().is_some_and(|ending| ending == "json");
                 if let Ok(text) = read(&at.path, &["memories.json"])
@@ -182,19 +182,65 @@ impl ImportArgs {
     }
 }
 
+/// Parses the chats of an export: a file, or from a ZIP or a folder `conversations.json` and the
+/// numbered files such as `conversations-001.json` that a large export has.
+fn parse_chats(path: &Path, parse: fn(&str) -> ParsedImport) -> anyhow::Result<ParsedImport> {
+    let read_error = || format!("cannot read {}", path.display());
+    let mut files = BTreeSet::new();
+    let mut add = |name: &str| {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        files.extend(chat_file_number(file).map(|number| (number, name.to_owned())));
+    };
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).with_context(read_error)? {
+            add(&entry?.file_name().to_string_lossy());
+        }
+    } else if is_zip(path) {
+        let zip = open_zip(path)?;
+        zip.file_names().flatten().for_each(|name| add(&name));
+    } else {
+        return Ok(parse(&read(path, &[])?));
+    }
+    ensure!(!files.is_empty(), "there is no conversations.json in {}", path.display());
+    let mut parsed = ParsedImport::default();
+    for (_, name) in &files {
+        parsed.append(parse(&read(path, &[name.as_str()])?));
+    }
+    Ok(parsed)
+}
+
+/// The number of a file of chats: 0 for `conversations.json`, 1 for `conversations-001.json`.
+fn chat_file_number(name: &str) -> Option<u64> {
+    let number = name.strip_prefix("conversations")?.strip_suffix(".json")?;
+    match number.strip_prefix(['-', '_']) {
+        None => number.is_empty().then_some(0),
+        Some(digits) => {
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+        }
+    }
+}
+
+fn is_zip(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"))
+}
+
+fn open_zip(path: &Path) -> anyhow::Result<zip::ZipArchive<BufReader<File>>> {
+    let read_error = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(read_error)?;
+    zip::ZipArchive::new(BufReader::new(file)).with_context(read_error)
+}
+
 /// Reads a file; from a ZIP or a folder, the first of `names` that it has.
 fn read(path: &Path, names: &[&str]) -> anyhow::Result<String> {
     let read_error = || format!("cannot read {}", path.display());
-    let is_zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
     let bytes = if path.is_dir() {
         let file = names.iter().map(|name| path.join(name)).find(|file| file.is_file());
         let Some(file) = file else {
             bail!("there is no {} in {}", names.join(" or "), path.display());
         };
         std::fs::read(file).with_context(read_error)?
-    } else if is_zip {
-        let file = File::open(path).with_context(read_error)?;
-        let mut zip = zip::ZipArchive::new(BufReader::new(file)).with_context(read_error)?;
+    } else if is_zip(path) {
+        let mut zip = open_zip(path)?;
         let all: Vec<String> =
             zip.file_names().flatten().map(std::borrow::Cow::into_owned).collect();
         // An export may have a folder around everything.

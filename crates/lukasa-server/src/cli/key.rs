@@ -1,12 +1,14 @@
 //! `lukasa key create | list | rotate | revoke`
 
+use std::io::Write as _;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use lukasa_core::secret::{MAX_OVERLAP_HOURS, OVERLAP_HOURS};
 use lukasa_core::{Origin, Permission, TenantId};
 use lukasa_engine::credentials::rotation::RotatedKey;
-use lukasa_engine::credentials::{KeyRecord, NewKey};
+use lukasa_engine::credentials::{KeyRecord, NewKey, tenant_names};
 use serde_json::json;
 
 use super::{DatabaseArgs, FormatArgs, say, say_json};
@@ -106,7 +108,12 @@ impl CreateKeyArgs {
         let opened = self.database.open(2).await?;
         let engine = opened.engine()?;
         let now = clock::now();
+        let is_new = !tenant_names(&opened.connect).await?.contains(&self.tenant);
         let tenant = engine.credentials.ensure_tenant(&self.tenant, now).await?;
+        if is_new {
+            let line = format!("created the tenant {}\n", self.tenant);
+            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        }
         let ends = self.expires_in.map(|days| now + SignedDuration::from_hours(24 * days));
         let new = NewKey {
             name: self.name,
@@ -156,12 +163,7 @@ impl ListKeysArgs {
         for key in &keys {
             let may: Vec<_> = key.permissions.iter().map(|p| p.as_str()).collect();
             let user = key.user.as_ref().map_or("(every user)", |(_, name)| name);
-            let state = match (key.revoked_at, key.is_live(clock::now())) {
-                (Some(at), _) => format!("revoked {at:.0}"),
-                (None, false) => "expired".to_owned(),
-                (None, true) => "live".to_owned(),
-            };
-            say(&row(&key.key_id, &key.name, user, &may.join(","), &state))?;
+            say(&row(&key.key_id, &key.name, user, &may.join(","), &state_of(key)))?;
         }
         Ok(())
     }
@@ -226,8 +228,24 @@ impl RotateKeyArgs {
             return say_json(&shown);
         }
         say(&issued.text)?;
-        let end = replaced.expires_at.map(|end| format!("{end:.0}")).unwrap_or_default();
-        say(&format!("\nThis is shown once. The old key {} is valid until {end}.", self.id))
+        let validity = match replaced.expires_at.filter(|end| clock::now() < *end) {
+            Some(end) => format!("is valid until {end:.0}"),
+            None => "is no longer valid".to_owned(),
+        };
+        say(&format!("\nThis is shown once. The old key {} {validity}.", self.id))
+    }
+}
+
+fn state_of(key: &KeyRecord) -> String {
+    let state = match (key.revoked_at, key.expires_at) {
+        (Some(at), _) => format!("revoked {at:.0}"),
+        (None, Some(end)) if end <= clock::now() => "expired".to_owned(),
+        (None, Some(end)) => format!("live until {end:.0}"),
+        (None, None) => "live".to_owned(),
+    };
+    match &key.replaced_by {
+        Some(newer) => format!("{state}, replaced by {newer}"),
+        None => state,
     }
 }
 

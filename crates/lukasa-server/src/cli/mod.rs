@@ -21,6 +21,7 @@ mod memory;
 mod migrate;
 mod model;
 mod policy;
+mod preset;
 mod scrub;
 mod serve;
 mod service;
@@ -28,6 +29,7 @@ mod shell;
 mod show;
 mod sign_in;
 mod signing_key;
+mod space;
 mod start;
 mod state;
 mod vault;
@@ -50,12 +52,14 @@ use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 /// What `lukasa --version` prints; `-V` prints the number alone.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
-    "\ncommit:  ",
+    "\ncommit:   ",
     env!("LUKASA_BUILD_COMMIT"),
-    "\ntarget:  ",
+    "\ntarget:   ",
     env!("LUKASA_BUILD_TARGET"),
-    "\nconsole: ",
-    env!("LUKASA_BUILD_CONSOLE")
+    "\nprofile:  ",
+    env!("LUKASA_BUILD_PROFILE"),
+    "\nfeatures: ",
+    env!("LUKASA_BUILD_FEATURES")
 );
 
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
@@ -107,6 +111,8 @@ enum Command {
     Confirm(memory::ConfirmArgs),
     /// Undo the last operation, or any other.
     Undo(memory::UndoArgs),
+    /// Show or choose the preset of a user's policy, with the consent that it asks for.
+    Preset(preset::PresetArgs),
     /// Try Lukasa with a sample memory; nothing to set up.
     Demo(demo::DemoArgs),
     /// Connect the assistants on this machine to Lukasa, or disconnect them.
@@ -137,7 +143,7 @@ enum Command {
     /// Compute embeddings with another model, switch to it, or switch back.
     Reembed(model::ReembedArgs),
     /// Check the database and the settings, and show how to fix problems.
-    Doctor(doctor::DoctorArgs),
+    Doctor(Box<doctor::DoctorArgs>),
     /// Check whether the server is ready.
     Health(health::HealthArgs),
     /// Run recall test cases against a server.
@@ -163,7 +169,10 @@ enum Command {
     /// Manage webhooks, which are notified of every operation.
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// Back up the whole database, or verify a backup by restoring it.
+    /// Manage spaces, in which users share memories.
+    #[command(subcommand)]
+    Space(space::SpaceCommand),
+    /// Back up the whole database, verify a backup, or restore one.
     #[command(subcommand)]
     Backup(backup::BackupCommand),
     /// Spread the users over several databases.
@@ -187,6 +196,9 @@ pub struct DatabaseArgs {
     /// starts its own PostgreSQL
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
+    /// A file with that address
+    #[arg(long, env = "DATABASE_URL_FILE", value_name = "FILE", conflicts_with = "database_url")]
+    database_url_file: Option<PathBuf>,
     /// Certificates to trust besides the public ones, as a PEM file
     #[arg(long, env = "LUKASA_DATABASE_CA", value_name = "FILE")]
     database_ca: Option<PathBuf>,
@@ -229,11 +241,17 @@ impl OpenDatabase {
 }
 
 impl DatabaseArgs {
+    /// The address of the database, if one is set.
+    fn url(&self) -> anyhow::Result<Option<String>> {
+        let in_file = crate::models::read_secret(self.database_url_file.as_deref())?;
+        Ok(self.database_url.clone().or(in_file).filter(|url| !url.is_empty()))
+    }
+
     /// The database of the URL, or else the managed PostgreSQL, started if it is not running and
     /// migrated when it is started.
     async fn open(&self, pool_size: usize) -> anyhow::Result<OpenDatabase> {
-        let Self { database_url, database_ca, postgres_dir, data_dir, postgres_account } = self;
-        let named = database_url.clone().filter(|url| !url.is_empty());
+        let Self { database_ca, postgres_dir, data_dir, postgres_account, .. } = self;
+        let named = self.url()?;
         let connect = |url: String| lukasa_engine::ConnectOptions {
             url,
             pool_size,
@@ -250,9 +268,7 @@ impl DatabaseArgs {
             }
             DataFolderServer::Started(managed) => {
                 let connect = connect(managed.url().to_owned());
-                for step in lukasa_engine::migrate(&connect).await? {
-                    tracing::info!(version = step.version, name = step.name, "migration applied");
-                }
+                migrate::migrate_and_log(&connect).await?;
                 Ok(OpenDatabase { connect, managed: Some(managed), folder: Some(folder) })
             }
         }
@@ -277,24 +293,28 @@ impl ErasureJournalArgs {
 
     /// Opens the journal and has the engine remove again everything that it lists as erased. No
     /// request is served before that.
-    async fn replay(&self, engine: Engine) -> anyhow::Result<Engine> {
-        let Some(path) = &self.erasure_journal else { return Ok(engine) };
+    async fn replay(&self, engine: Engine) -> anyhow::Result<(Engine, ReplayReport)> {
+        let Some(path) = &self.erasure_journal else {
+            return Ok((engine, ReplayReport::default()));
+        };
         let journal = Journal::open(path)
             .with_context(|| format!("the erasure journal {} cannot be opened", path.display()))?;
         let engine = engine.with_journal(journal);
-        let ReplayReport { entries, users, memories, turns, observations, added, skipped } =
-            engine.erasures.replay_erasures(crate::clock::moment()).await?;
-        if users + memories + turns + observations > 0 {
+        let report = engine.erasures.replay_erasures(crate::clock::moment()).await?;
+        let ReplayReport { users, memories, turns, observations, members, .. } = report;
+        if users + memories + turns + observations + members > 0 {
             tracing::warn!(
                 users,
                 memories,
                 turns,
                 observations,
+                members,
                 "a restored backup contained erased data; it was removed again"
             );
         }
+        let ReplayReport { entries, added, skipped, .. } = report;
         tracing::info!(entries, added, skipped, "erasure journal read");
-        Ok(engine)
+        Ok((engine, report))
     }
 }
 
@@ -325,6 +345,7 @@ pub fn main() -> ExitCode {
             Command::Forget(command) => command.run().await,
             Command::Confirm(command) => command.run().await,
             Command::Undo(command) => command.run().await,
+            Command::Preset(command) => command.run().await,
             Command::Demo(command) => command.run().await,
             Command::Connect(command) => command.run().await,
             Command::Serve(command) => command.run().await,
@@ -349,6 +370,7 @@ pub fn main() -> ExitCode {
             Command::Mcp(command) => command.run().await,
             Command::Hook(command) => command.run().await,
             Command::Webhook(command) => command.run().await,
+            Command::Space(command) => command.run().await,
             Command::Backup(command) => command.run().await,
             Command::Cell(command) => command.run().await,
             Command::Completions(command) => command.run(),
@@ -425,7 +447,7 @@ fn fail(error: &anyhow::Error) -> ExitCode {
     let code = match error.downcast_ref::<Error>().map(Error::code) {
         Some("unauthenticated" | "forbidden") => 3,
         Some(code) if code.ends_with("_not_found") => 4,
-        Some("key_taken" | "version_mismatch" | "idempotency_mismatch") => 5,
+        Some("key_taken" | "key_replaced" | "version_mismatch" | "idempotency_mismatch") => 5,
         _ => 1,
     };
     ExitCode::from(code)

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::builder::RangedU64ValueParser;
 use clap::{ArgAction, Args, ValueEnum};
-use lukasa_core::placement::MAIN_CELL;
-use lukasa_engine::{ConnectOptions, Engine, Migration, PoolSizes, cells};
+use lukasa_engine::{Engine, PoolSizes};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
+use super::migrate::migrate_and_log;
 use super::policy::PolicySettings;
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
 use crate::api::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings};
@@ -39,6 +40,13 @@ enum Auth {
     Off,
     /// Every request carries a key or a token.
     Keys,
+}
+
+/// Parses the number of connections of a pool.
+fn pool_size_parser(min: u64) -> RangedU64ValueParser<usize> {
+    /// A mistake beyond this would take the connections of all servers.
+    const MAX_POOL_SIZE: u64 = 1000;
+    RangedU64ValueParser::new().range(min..=MAX_POOL_SIZE)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,15 +78,18 @@ pub struct ServeArgs {
     /// Bring the schema up to date first
     #[arg(long, env = "LUKASA_MIGRATE")]
     migrate: bool,
-    /// Connections to the database for requests
-    #[arg(long, env = "LUKASA_POOL_SIZE", default_value_t = 16, value_name = "N")]
+    /// Connections to the database for requests, 2 to 1000
+    #[arg(long, env = "LUKASA_POOL_SIZE", default_value_t = 16, value_name = "N",
+          value_parser = pool_size_parser(2))]
     pool_size: usize,
-    /// Connections to the database for checking credentials and readiness
-    #[arg(long, env = "LUKASA_ADMISSION_POOL", default_value_t = 2, value_name = "N")]
+    /// Connections to the database for checking credentials and readiness, 1 to 1000
+    #[arg(long, env = "LUKASA_ADMISSION_POOL", default_value_t = 2, value_name = "N",
+          value_parser = pool_size_parser(1))]
     admission_pool: usize,
-    /// Connections to the database for jobs and best-effort writes; as many as the workers can use if
-    /// absent
-    #[arg(long, env = "LUKASA_BACKGROUND_POOL", value_name = "N")]
+    /// Connections to the database for jobs and best-effort writes, 1 to 1000; as many as the workers
+    /// can use if absent
+    #[arg(long, env = "LUKASA_BACKGROUND_POOL", value_name = "N",
+          value_parser = pool_size_parser(1))]
     background_pool: Option<usize>,
     /// Memory for the cached indexes of recent users, in megabytes; 0 disables the cache
     #[arg(long, env = "LUKASA_INDEX_MEMORY", default_value_t = INDEX_MEMORY_MB,
@@ -221,7 +232,7 @@ impl ServeArgs {
     ) -> anyhow::Result<()> {
         // Every setting is named here, so that an unread setting does not compile.
         let Self {
-            database: _,
+            database,
             models,
             upstream,
             listen,
@@ -248,7 +259,8 @@ impl ServeArgs {
             limits,
             drain_delay,
         } = self;
-        let (deadline, budgets) = (upstream.deadline(), &upstream.budgets);
+        let (deadline, budgets, account) =
+            (upstream.deadline(), &upstream.budgets, &upstream.account);
         let upstream = upstream.open()?;
         let connect = opened.connect.clone();
         if let Some(managed) = &opened.managed {
@@ -259,7 +271,7 @@ impl ServeArgs {
             );
         }
         if *migrate {
-            apply_migrations(&connect).await?;
+            migrate_and_log(&connect).await?;
         }
         let sizes = PoolSizes {
             admission: *admission_pool,
@@ -276,7 +288,7 @@ impl ServeArgs {
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
         check(&engine, opened).await?;
-        let engine = journal.or_beside(opened).replay(engine).await?;
+        let (engine, _) = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;
         metrics.start(&engine).await?;
         if *auth == Auth::Off {
@@ -310,6 +322,13 @@ impl ServeArgs {
             .with_console(console);
         let gateway =
             Gateway::new(app.clone(), upstream).with_deadline(deadline).with_budgets(budgets);
+        let gateway = gateway.with_account(account);
+        // Without authentication, the one user of this machine may set the model service.
+        let folder = opened.folder.as_ref().or(database.data_dir.as_ref());
+        let gateway = match folder.filter(|_| *auth == Auth::Off) {
+            Some(folder) => gateway.with_setup(folder.join("model.json")),
+            None => gateway,
+        };
         let workers = Workers::start(&engine, *workers);
         if let Some(hour) = scrub_at {
             tokio::spawn(scrub::scrub_daily(connect, *hour));
@@ -364,24 +383,6 @@ impl ServeArgs {
         tracing::info!("stopped");
         Ok(())
     }
-}
-
-/// Applies the pending migrations to all cells. One that does not answer is reported: its users are
-/// refused until it has the schema.
-async fn apply_migrations(connect: &ConnectOptions) -> anyhow::Result<()> {
-    let applied = |step: Migration, cell: &str| {
-        tracing::info!(version = step.version, name = step.name, cell, "migration applied");
-    };
-    for step in lukasa_engine::migrate(connect).await? {
-        applied(step, MAIN_CELL);
-    }
-    for cell in cells::list(connect).await?.into_iter().skip(1) {
-        match lukasa_engine::migrate(&cell.connect).await {
-            Ok(steps) => steps.into_iter().for_each(|step| applied(step, &cell.name)),
-            Err(error) => tracing::error!(cell = cell.name, %error, "a cell was not migrated"),
-        }
-    }
-    Ok(())
 }
 
 /// Removes expired tokens, links and sign-ins every [`SWEEP_INTERVAL`].

@@ -1,9 +1,10 @@
 //! `lukasa sign-in`
 
+use anyhow::bail;
 use clap::Args;
 use lukasa_core::Permission;
-use lukasa_engine::credentials::LINK_MINUTES;
 use lukasa_engine::credentials::sign_ins::USER_PERMISSIONS;
+use lukasa_engine::credentials::{LINK_MINUTES, tenant_names};
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};
@@ -27,15 +28,21 @@ pub struct SignInArgs {
     /// The tenant, by name
     #[arg(long, env = "LUKASA_TENANT")]
     tenant: String,
+    /// Create the tenant if it does not exist
+    #[arg(long)]
+    create_tenant: bool,
     /// The user to sign in, by your own id
     #[arg(long, env = "LUKASA_USER", value_name = "NAME")]
     user: String,
     /// Also allow managing the tenant's users, keys and domains
     #[arg(long)]
     admin: bool,
-    /// Where Lukasa is served
-    #[arg(long, env = "LUKASA_URL", default_value = "http://127.0.0.1:7777", value_name = "URL")]
-    url: String,
+    /// Where users open Lukasa; LUKASA_URL if absent, else http://127.0.0.1:7777
+    #[arg(long, env = "LUKASA_PUBLIC_URL", value_name = "URL")]
+    url: Option<String>,
+    /// The address of the server for commands
+    #[arg(long, env = "LUKASA_URL", hide = true)]
+    server_url: Option<String>,
 }
 
 impl SignInArgs {
@@ -46,13 +53,19 @@ impl SignInArgs {
         if self.admin {
             rights.push(Permission::Admin);
         }
+        if !self.create_tenant {
+            check_tenant(&self.tenant, &tenant_names(&opened.connect).await?)?;
+        }
         let now = clock::now();
         let tenant = engine.credentials.ensure_tenant(&self.tenant, now).await?;
         let link = engine
             .credentials
             .make_link(tenant, None, &self.user, &rights, &clock::random(), now)
             .await?;
-        let url = format!("{}/sign-in#{}", self.url.trim_end_matches('/'), link.text);
+        let named = [self.url.as_deref(), self.server_url.as_deref()];
+        let base = named.into_iter().flatten().find(|url| !url.is_empty());
+        let base = base.unwrap_or("http://127.0.0.1:7777").trim_end_matches('/');
+        let url = format!("{base}/sign-in#{}", link.text);
         if self.format.json {
             return say_json(&json!({
                 "url": url, "user": self.user, "admin": self.admin,
@@ -68,4 +81,24 @@ impl SignInArgs {
             ),
         ))
     }
+}
+
+/// Refuses a tenant that does not exist: its name may be mistyped, and the link would open an empty memory.
+fn check_tenant(tenant: &str, existing: &[String]) -> anyhow::Result<()> {
+    const MAX_NAMED: usize = 10;
+    if existing.iter().any(|name| name == tenant) {
+        return Ok(());
+    }
+    let mut listed = existing.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>();
+    if existing.len() > MAX_NAMED {
+        listed.push("…");
+    }
+    let which = match listed.is_empty() {
+        true => "there are no tenants yet".to_owned(),
+        false => format!("the tenants are: {}", listed.join(", ")),
+    };
+    bail!(
+        "there is no tenant called `{tenant}`; {which}\n  next: correct --tenant, or create it with \
+         --create-tenant"
+    )
 }

@@ -99,7 +99,7 @@ impl WorkArgs {
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
         check(&engine, &opened).await?;
-        let engine = journal.or_beside(&opened).replay(engine).await?;
+        let (engine, _) = journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;
         if once {
             let worked = work_once(&engine, &format).await;

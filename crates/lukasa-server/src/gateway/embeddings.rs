@@ -20,19 +20,21 @@ pub async fn embed(
     State(gateway): State<Gateway>,
     request: Request,
 ) -> Result<Response, GatewayError> {
-    let ReadRequest { parts, body, meter, permit: _permit, .. } = read(&gateway, request).await?;
+    let ReadRequest { caller, parts, body, meter, permit: _permit } =
+        read(&gateway, request).await?;
     let wanted = EmbeddingsRequest::read(&body);
     let engine = gateway.0.app.engine();
     let now = clock::now();
-    if let Some(upstream) = &gateway.0.upstream {
+    if let Some(upstream) = gateway.0.upstream.get() {
         let model = wanted.as_ref().map_or("", |wanted| &wanted.model);
         let is_own = model == OWN_MODEL
             || engine.embeddings.embedder_name(now).await.is_some_and(|name| name == model);
         if !is_own {
+            gateway.check_account(&upstream, &caller.caller, &parts.headers, &body).await?;
             let headers = upstream.headers(&parts.headers, meter.is_some());
             let path = with_query("embeddings", &parts.uri);
             let answer = upstream.ask(Method::POST, &path, headers, body).await?;
-            return Ok(pass(answer, ResponseObservers { meter, listener: None }));
+            return Ok(pass(answer, ResponseObservers { meter, ..ResponseObservers::default() }));
         }
     }
     let wanted = wanted.map_err(|what| GatewayError::because(ProblemCode::MalformedBody, what))?;

@@ -1,19 +1,18 @@
 //! The guide: a scripted chat model for a server without a model service, so that new users can try
-//! memory. It says that it follows a script, and calls the same tools as a model would. It answers
-//! only requests that name it as their model.
+//! memory. It says what it understands, and calls the same tools as a model would. It answers only
+//! requests that name it as their model, in the language of the message.
 
-use axum::http::{Response, header};
+mod language;
+
+use axum::http::{HeaderMap, Response, header};
 use lukasa_core::{NewTurn, Role, Timestamp};
 use lukasa_models::protocol::words;
 use serde_json::{Value, json};
 
-/// Its model name.
-const MODEL_NAME: &str = "lukasa/guide";
+use language::{GuideLanguage, capitalize};
 
-const HELP: &str = "I am Lukasa's guide. I follow a script, so I cannot chat, but I can show you memory: \
-    say “Remember that I only fly with hand luggage”, ask “What do I take on a flight?”, say “Change hand \
-    luggage to one suitcase”, or “Forget suitcase”. For real answers start Lukasa with a model: \
-    lukasa serve --upstream URL";
+/// Its model name.
+pub(super) const MODEL_NAME: &str = "lukasa/guide";
 
 /// Whether a request names the guide as its model.
 pub fn is_requested(body: &[u8]) -> bool {
@@ -34,9 +33,9 @@ enum Step {
 }
 
 /// The answer to a request, in the format of a model service.
-pub fn answer(body: &[u8], now: Timestamp) -> Response<Vec<u8>> {
+pub fn answer(body: &[u8], headers: &HeaderMap, now: Timestamp) -> Response<Vec<u8>> {
     let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-    let step = next_step(&asked);
+    let step = next_step(&asked, GuideLanguage::of_headers(headers));
     let streamed = asked["stream"] == true;
     let turn = asked["messages"].as_array().map_or(0, Vec::len);
     let message = match &step {
@@ -79,39 +78,44 @@ pub fn answer(body: &[u8], now: Timestamp) -> Response<Vec<u8>> {
     response
 }
 
-fn next_step(asked: &Value) -> Step {
+/// The next step, in the language of the message, or in the `usual` one if that is not known.
+fn next_step(asked: &Value, usual: GuideLanguage) -> Step {
     let messages = asked["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if let Some(last) = messages.last().filter(|last| last["role"] == "tool") {
-        return Step::Say(report(messages, last["content"].as_str().unwrap_or_default()));
-    }
     let question = messages.iter().rev().find(|message| message["role"] == "user");
     let question = question.map(|message| words(&message["content"])).unwrap_or_default();
     // Without the memory block that Lukasa has added to it.
     let question = NewTurn::captured(Role::User, &question, Timestamp::UNIX_EPOCH);
     let question = question.map(|turn| turn.content.trim().to_owned()).unwrap_or_default();
+    let language = GuideLanguage::of_message(&question).unwrap_or(usual);
+    if let Some(last) = messages.last().filter(|last| last["role"] == "tool") {
+        let outcome = last["content"].as_str().unwrap_or_default();
+        return Step::Say(report(messages, outcome, language));
+    }
     let offered = |name: &str| {
         let tools = asked["tools"].as_array().into_iter().flatten();
         tools.clone().any(|tool| tool["function"]["name"] == name) && asked["tool_choice"] != "none"
     };
-    let step = parse_intent(&question, messages);
+    let step = parse_intent(&question, messages, language);
     match step {
-        Step::Call(name, _) if !offered(name) => Step::Say(HELP.to_owned()),
+        Step::Call(name, _) if !offered(name) => Step::Say(language.help().to_owned()),
         step => step,
     }
 }
 
 /// The step that a message asks for, by its first words.
-fn parse_intent(question: &str, messages: &[Value]) -> Step {
-    let plain = question.strip_prefix("Please ").or_else(|| question.strip_prefix("please "));
-    let plain = plain.unwrap_or(question).trim_end_matches(['.', '!']);
-    if let Some(what) = text_after(plain, &["remember that ", "remember: ", "remember "]) {
+fn parse_intent(question: &str, messages: &[Value], language: GuideLanguage) -> Step {
+    let plain = text_after(question, &["please ", "bitte "]).unwrap_or(question);
+    let plain = plain.trim_end_matches(['.', '!']);
+    let verbs = language.verbs();
+    if let Some(what) = text_after(plain, verbs.remember) {
         return Step::Call("save_memory", json!({ "content": capitalize(what) }));
     }
-    if let Some(what) = text_after(plain, &["forget that ", "forget about ", "forget "]) {
+    if let Some(what) = text_after(plain, verbs.forget) {
         return Step::Call("forget_memory", json!({ "id": what }));
     }
-    let change = text_after(plain, &["change ", "correct ", "update "]);
-    if let Some((old, new)) = change.and_then(|what| what.split_once(" to ")) {
+    let change = text_after(plain, verbs.change);
+    let parts = change.and_then(|what| verbs.into.iter().find_map(|word| what.split_once(*word)));
+    if let Some((old, new)) = parts {
         let texts = messages.iter().map(|message| words(&message["content"]));
         let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
         let line = lines.filter(|line| line.starts_with("- [")).find(|line| line.contains(old));
@@ -122,37 +126,37 @@ fn parse_intent(question: &str, messages: &[Value]) -> Step {
         let content = content.unwrap_or_else(|| capitalize(new));
         return Step::Call("update_memory", json!({ "id": old, "content": content }));
     }
-    let question_words =
-        ["what", "where", "when", "who", "which", "how", "do ", "am ", "is ", "can ", "why"];
-    let lower = question.to_lowercase();
-    if lower.ends_with('?') || question_words.iter().any(|word| lower.starts_with(word)) {
+    if question.ends_with('?') || language.is_question(question) {
         return Step::Call("recall_memories", json!({ "query": question }));
     }
-    Step::Say(HELP.to_owned())
+    Step::Say(language.help().to_owned())
 }
 
 /// The answer after a tool call.
-fn report(messages: &[Value], outcome: &str) -> String {
+fn report(messages: &[Value], outcome: &str, language: GuideLanguage) -> String {
     let called = messages.iter().rev().find_map(|message| {
         let call = message["tool_calls"].as_array()?.first()?;
         call["function"]["name"].as_str().map(str::to_owned)
     });
-    if called.as_deref() != Some("recall_memories") {
-        return outcome.to_owned();
-    }
     let found: Vec<String> = outcome.lines().filter_map(cite).collect();
     let best = found.iter().take(MAX_LISTED).map(|line| format!("\n- {line}")).collect::<String>();
+    if called.as_deref() != Some("recall_memories") {
+        // The tools speak to a model: only the first line says what was done.
+        let first = outcome.lines().next().unwrap_or_default();
+        return match language.say_done(first) {
+            Some(done) => done,
+            None if found.is_empty() => language.not_done().to_owned(),
+            None => format!("{}\n{best}", language.which_one()),
+        };
+    }
     let rest = match found.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
-        1 => "\n\nOne more is less relevant.".to_owned(),
-        many => format!("\n\n{many} more are less relevant."),
+        rest => format!("\n\n{}", language.say_rest(rest)),
     };
     match found.as_slice() {
-        [] => {
-            "I found nothing about that in your memory. Tell me, with “Remember that …”.".to_owned()
-        }
-        [only] => format!("This is in your memory: {only}"),
-        _ => format!("This is what I found in your memory, the best first:\n{best}{rest}"),
+        [] => language.found_nothing().to_owned(),
+        [only] => format!("{} {only}", language.found_one()),
+        _ => format!("{}\n{best}{rest}", language.found_some()),
     }
 }
 
@@ -174,12 +178,6 @@ fn text_after<'t>(text: &'t str, beginnings: &[&str]) -> Option<&'t str> {
     Some(text[begin.len()..].trim()).filter(|rest| !rest.is_empty())
 }
 
-/// The text with a capital first letter.
-fn capitalize(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,9 +187,10 @@ mod tests {
             ["save_memory", "forget_memory", "update_memory", "recall_memories"]
                 .map(|name| json!({"function": {"name": name}}))
                 .into();
-        next_step(&json!({"tools": tools, "messages": [
+        let asked = json!({"tools": tools, "messages": [
             {"role": "system", "content": "## Known\n- [m1] Wants to retire at age 50 (said)\n"},
-            {"role": "user", "content": question}]}))
+            {"role": "user", "content": question}]});
+        next_step(&asked, GuideLanguage::English)
     }
 
     #[test]
@@ -209,7 +208,66 @@ mod tests {
         let asked = ("recall_memories", json!({"query": "Where do I sail?"}));
         assert_eq!(called("Where do I sail?"), asked);
         for idle in ["Hello", "", "remember", "forget "] {
-            assert_eq!(step(idle), Step::Say(HELP.to_owned()), "{idle}");
+            let help = Step::Say(GuideLanguage::English.help().to_owned());
+            assert_eq!(step(idle), help, "{idle}");
+        }
+    }
+
+    #[test]
+    fn guide_understands_german() {
+        let called = |question| match step(question) {
+            Step::Call(name, arguments) => (name, arguments),
+            Step::Say(words) => panic!("{words}"),
+        };
+        let saved = ("save_memory", json!({"content": "Ich segle sonntags"}));
+        assert_eq!(called("Merke dir: Ich segle sonntags."), saved);
+        assert_eq!(called("Bitte merk dir, ich segle sonntags"), saved);
+        let clause = ("save_memory", json!({"content": "Dass ich sonntags segle"}));
+        assert_eq!(called("Merke dir, dass ich sonntags segle."), clause);
+        assert_eq!(called("Vergiss das Segeln!"), ("forget_memory", json!({"id": "das Segeln"})));
+        let changed = json!({"id": "age 50", "content": "Wants to retire at age 55"});
+        assert_eq!(called("Ändere age 50 in age 55."), ("update_memory", changed));
+        let asked = ("recall_memories", json!({"query": "Wo segle ich"}));
+        assert_eq!(called("Wo segle ich"), asked);
+        assert_eq!(step("Hallo"), Step::Say(GuideLanguage::German.help().to_owned()));
+    }
+
+    #[test]
+    fn guide_help_is_in_the_language_of_the_reader_and_names_no_command() {
+        let mut headers = HeaderMap::new();
+        let mut helps = Vec::new();
+        for (wanted, start) in
+            [("de-AT,de;q=0.9,en;q=0.8", "Hier antwortet"), ("fr,en", "No model")]
+        {
+            headers.insert(header::ACCEPT_LANGUAGE, wanted.parse().unwrap());
+            let body = json!({"messages": [{"role": "user", "content": "Xyz"}]}).to_string();
+            let said = answer(body.as_bytes(), &headers, Timestamp::UNIX_EPOCH).into_body();
+            let said: Value = serde_json::from_slice(&said).unwrap();
+            let help = said["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+            assert!(help.starts_with(start), "{help}");
+            assert!(!help.contains("script") && !help.contains("--"), "{help}");
+            helps.push(help);
+        }
+        assert_ne!(helps[0], helps[1]);
+    }
+
+    #[test]
+    fn guide_reports_a_write_in_plain_words() {
+        let report = |outcome: &str, language| {
+            let call =
+                json!({"role": "assistant", "tool_calls": [{"function": {"name": "save_memory"}}]});
+            report(&[call], outcome, language)
+        };
+        let saved =
+            "Saved: Sails (mem_1)\nThis may say again what was known:\n- mem_2: Sails a lot";
+        assert_eq!(report(saved, GuideLanguage::English), "Saved: Sails (mem_1)");
+        assert_eq!(report(saved, GuideLanguage::German), "Gespeichert: Sails (mem_1)");
+        let many = "Several memories match. Call again.\n- mem_1: Sails\n- mem_2: Sings";
+        let which = "Which one do you mean?\n\n- Sails (mem_1)\n- Sings (mem_2)";
+        assert_eq!(report(many, GuideLanguage::English), which);
+        for language in [GuideLanguage::English, GuideLanguage::German] {
+            let refused = report("There is no such memory. Call list_memories.", language);
+            assert!(!refused.contains("list_memories"), "{refused}");
         }
     }
 
@@ -219,7 +277,7 @@ mod tests {
             let call = json!({"role": "assistant", "tool_calls": [{"function": {"name": "recall_memories"}}]});
             let outcome =
                 format!("{} memories, the best first:\n{}", lines.len(), lines.join("\n"));
-            report(&[call], &outcome)
+            report(&[call], &outcome, GuideLanguage::English)
         };
         let lines = [
             "- mem_1: Sails (at sea) on Sundays (fact, travel)",
@@ -244,7 +302,8 @@ mod tests {
     #[test]
     fn guide_without_tools_answers_with_help() {
         let asked = json!({"messages": [{"role": "user", "content": "Remember that I sail"}]});
-        assert_eq!(next_step(&asked), Step::Say(HELP.to_owned()));
+        let step = next_step(&asked, GuideLanguage::German);
+        assert_eq!(step, Step::Say(GuideLanguage::English.help().to_owned()));
     }
 
     #[test]

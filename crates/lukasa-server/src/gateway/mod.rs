@@ -6,6 +6,7 @@
 //! if the database is unavailable, slow or broken, the chat continues without memory. This module
 //! makes no decisions about memories, and recording never delays an answer.
 
+mod account;
 mod budget;
 mod caller;
 mod embeddings;
@@ -13,9 +14,11 @@ mod guide;
 mod memory;
 mod recorder;
 mod refusal;
+mod setup;
 mod tools;
 mod upstream;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,15 +39,21 @@ use crate::api::App;
 use crate::api::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
 use crate::clock;
+pub use account::AccountSettings;
+use account::{AccountRules, ResponseWatch};
 pub use budget::BudgetSettings;
 use budget::{Budgets, TokenMeter};
 use caller::{GatewayCaller, MemoryMode};
 use memory::RetrievedMemory;
 use recorder::{Recorder, Round};
-use refusal::GatewayError;
+pub use refusal::GatewayError;
+use setup::CurrentUpstream;
+pub use setup::{FoundService, ModelSetup, NewModelService, SetupFault};
 use tools::ToolRounds;
 pub use upstream::{Upstream, UpstreamSettings};
 
+/// Where the gateway's paths begin. Their errors have the format of chat clients.
+pub const GATEWAY_PATH: &str = "/v1/";
 /// First pause before a session lookup is retried, because the session may not be recorded yet.
 const LOOKUP_PAUSE: Duration = Duration::from_millis(10);
 /// A larger body is parsed on a blocking thread.
@@ -57,11 +66,14 @@ pub struct Gateway(Arc<Inner>);
 #[derive(Clone)]
 struct Inner {
     app: App,
-    upstream: Option<Arc<Upstream>>,
+    upstream: CurrentUpstream,
+    /// Absent if the service cannot be changed while the server runs.
+    setup: Option<ModelSetup>,
     recorder: Recorder,
     /// How long a chat waits for its memory. Then it continues with what was confirmed so far.
     deadline: Duration,
     budgets: Arc<Budgets>,
+    account: AccountRules,
 }
 
 impl Gateway {
@@ -69,10 +81,39 @@ impl Gateway {
     /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let recorder = Recorder::start(app.engine());
-        let upstream = upstream.map(Arc::new);
+        let upstream = CurrentUpstream::new(upstream);
         let (deadline, budgets) =
             (upstream::MEMORY_DEADLINE, Arc::new(Budgets::new(&BudgetSettings::default())));
-        Self(Arc::new(Inner { app, upstream, recorder, deadline, budgets }))
+        let account = AccountRules::new(&AccountSettings::default(), app.is_local());
+        Self(Arc::new(Inner { app, upstream, setup: None, recorder, deadline, budgets, account }))
+    }
+
+    /// Lets the user of a local server set the service in the console, and applies the one that is
+    /// stored. A service from the settings stays: it cannot be changed in the console.
+    #[must_use]
+    pub fn with_setup(self, file: PathBuf) -> Self {
+        if self.0.upstream.get().is_some() {
+            return self;
+        }
+        let setup = Some(ModelSetup::open(file, self.0.upstream.clone()));
+        Self(Arc::new(Inner { setup, ..Inner::clone(&self.0) }))
+    }
+
+    /// Sets the addresses at which services on this machine are looked for, each with a name.
+    #[must_use]
+    pub fn with_local_services(self, services: Vec<(String, String)>) -> Self {
+        let setup = self.0.setup.clone().map(|setup| setup.with_local_services(services));
+        Self(Arc::new(Inner { setup, ..Inner::clone(&self.0) }))
+    }
+
+    /// The setup of the service in the console; absent if the service cannot be changed there.
+    pub fn setup(&self) -> Option<&ModelSetup> {
+        self.0.setup.as_ref()
+    }
+
+    /// The address of the service, without any credential.
+    pub fn address(&self) -> Option<String> {
+        self.0.upstream.get()?.address()
     }
 
     /// Sets the budgets.
@@ -80,6 +121,13 @@ impl Gateway {
     pub fn with_budgets(self, settings: &BudgetSettings) -> Self {
         let budgets = Arc::new(Budgets::new(settings));
         Self(Arc::new(Inner { budgets, ..Inner::clone(&self.0) }))
+    }
+
+    /// Sets what clients may use with the server's own key.
+    #[must_use]
+    pub fn with_account(self, settings: &AccountSettings) -> Self {
+        let account = AccountRules::new(settings, self.0.app.is_local());
+        Self(Arc::new(Inner { account, ..Inner::clone(&self.0) }))
     }
 
     /// Sets how long a chat waits for its memory.
@@ -93,17 +141,21 @@ impl Gateway {
         self.0.recorder.drain(within).await;
     }
 
-    fn upstream(&self) -> Result<&Upstream, GatewayError> {
-        self.0.upstream.as_deref().ok_or_else(|| GatewayError::of(ProblemCode::NoUpstream))
+    fn upstream(&self) -> Result<Arc<Upstream>, GatewayError> {
+        self.0.upstream.get().ok_or_else(|| GatewayError::of(ProblemCode::NoUpstream))
     }
 
     /// Selects what answers a request: the model service, or the guide if there is no service and
     /// the request names the guide as its model. The guide never replaces another model.
-    fn select_upstream(&self, protocol: Protocol, body: &[u8]) -> Result<&Upstream, GatewayError> {
+    fn select_upstream(
+        &self,
+        protocol: Protocol,
+        body: &[u8],
+    ) -> Result<Arc<Upstream>, GatewayError> {
         self.upstream().or_else(|none| {
             // Checked only without a service, because it parses the whole body.
             let wants_guide = protocol == Protocol::Chat && guide::is_requested(body);
-            if wants_guide { Ok(&Upstream::Guide) } else { Err(none) }
+            if wants_guide { Ok(Arc::new(Upstream::Guide)) } else { Err(none) }
         })
     }
 
@@ -184,7 +236,7 @@ async fn models(
     let (parts, _) = request.into_parts();
     let caller = GatewayCaller::of(&gateway.0.app, &parts.headers, gateway.0.deadline).await?;
     gateway.0.budgets.take_request(&caller.caller)?;
-    let Some(upstream) = &gateway.0.upstream else {
+    let Some(upstream) = gateway.0.upstream.get() else {
         return Ok(axum::Json(guide::model_list()).into_response());
     };
     let headers = upstream.headers(&parts.headers, false);
@@ -260,6 +312,9 @@ async fn converse(
 ) -> Result<Response, GatewayError> {
     let ReadRequest { caller, parts, body, meter, permit } = read(gateway, request).await?;
     let upstream = gateway.select_upstream(protocol, &body)?;
+    gateway.check_account(&upstream, &caller.caller, &parts.headers, &body).await?;
+    // Only responses of this protocol can be continued by their ids.
+    let watch = (protocol == Protocol::Responses).then(|| gateway.0.account.watch(&caller.caller));
     let (path, started) = (with_query(protocol.path(), &parts.uri), clock::now());
     let prompt = match caller.mode {
         MemoryMode::Off => None,
@@ -267,9 +322,10 @@ async fn converse(
         MemoryMode::On | MemoryMode::ReadOnly => parse(protocol, &body).await,
     };
     let Some(mut prompt) = prompt else {
-        let headers = upstream.headers(&parts.headers, meter.is_some());
+        let is_observed = meter.is_some() || watch.is_some();
+        let headers = upstream.headers(&parts.headers, is_observed);
         let answer = upstream.ask(Method::POST, &path, headers, body).await?;
-        return Ok(pass(answer, ResponseObservers { meter, listener: None }));
+        return Ok(pass(answer, ResponseObservers { meter, watch, listener: None }));
     };
     let said = prompt.messages();
     let session = gateway.session(&caller, &prompt, &said).await;
@@ -284,8 +340,10 @@ async fn converse(
     };
     memory::put(&mut prompt, &context);
     let offered = tools::offer(&mut prompt, &caller);
-    let pending = caller.is_recorded.then(|| gateway.0.recorder.expect());
+    let is_recorded = caller.is_recorded && !context.paused;
+    let pending = is_recorded.then(|| gateway.0.recorder.expect());
     let is_observed = pending.is_some() || !offered.is_empty() || meter.is_some();
+    let is_observed = is_observed || watch.is_some();
     let headers = upstream.headers(&parts.headers, is_observed);
     let body = prompt.to_bytes().into();
     let answer = upstream.ask(Method::POST, &path, headers.clone(), body).await?;
@@ -306,7 +364,6 @@ async fn converse(
                 exchange,
                 pending,
             };
-            // Only a response of this protocol can be continued by its id.
             let has_id = protocol == Protocol::Responses;
             tokio::spawn(listen(gateway.clone(), parser, pieces, round, context.clone(), has_id));
             Some(listener)
@@ -314,9 +371,9 @@ async fn converse(
         _ => None,
     };
     let mut response = if offered.is_empty() {
-        pass(answer, ResponseObservers { meter, listener })
+        pass(answer, ResponseObservers { meter, watch, listener })
     } else {
-        let (engine, upstream) = (engine.clone(), upstream.clone());
+        let (engine, upstream) = (engine.clone(), Upstream::clone(&upstream));
         let (session, retrieval) = (session.clone(), context.id);
         let rounds = ToolRounds {
             engine,
@@ -328,7 +385,7 @@ async fn converse(
             session,
             retrieval,
             offered,
-            observers: ResponseObservers { meter, listener },
+            observers: ResponseObservers { meter, watch, listener },
         };
         tools::pass(rounds, answer).await?
     };
@@ -346,10 +403,12 @@ fn is_compressed(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_ENCODING).is_some_and(|packing| packing != "identity")
 }
 
-/// Observers of an answer while it is passed on: the token meter and the recording.
+/// Observers of an answer while it is passed on: the token meter, the reader of its id and the
+/// recording.
 #[derive(Default)]
 pub(crate) struct ResponseObservers {
     meter: Option<TokenMeter>,
+    watch: Option<ResponseWatch>,
     listener: Option<UnboundedSender<Bytes>>,
 }
 
@@ -359,12 +418,18 @@ impl ResponseObservers {
         if let Some(meter) = &mut self.meter {
             meter.read(piece);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.read(piece);
+        }
     }
 
     /// Ends the metering of one request to the service; another may follow for the same answer.
     fn end_round(&mut self) {
         if let Some(meter) = &mut self.meter {
             meter.settle();
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.restart();
         }
     }
 

@@ -108,7 +108,10 @@ async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>
     while let Some((round, since, permit)) = rounds.recv().await {
         let mut pause = Duration::from_millis(100);
         while let Err(error) = record(&engine, &round).await {
-            let may_retry = matches!(error, Error::Unavailable(_) | Error::Internal(_));
+            let may_retry = matches!(
+                error,
+                Error::Unavailable(_) | Error::SchemaMissing(_) | Error::Internal(_)
+            );
             if !may_retry || since.elapsed() > RETRY_TIMEOUT {
                 tracing::error!(%error, "could not record an exchange");
                 break;

@@ -4,6 +4,7 @@
 //! A Lukasa credential is never forwarded, in whichever header it is; nor is any header addressed
 //! to Lukasa.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -13,12 +14,14 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use clap::Args;
 use lukasa_core::secret;
 
+use super::account::AccountSettings;
 use super::budget::BudgetSettings;
 use super::caller::bearer;
 use super::guide;
 use super::refusal::GatewayError;
 use crate::api::code::ProblemCode;
 use crate::clock;
+use crate::models::read_secret;
 
 /// How long a chat waits for its memory by default.
 pub const MEMORY_DEADLINE: Duration = Duration::from_millis(300);
@@ -37,20 +40,37 @@ pub struct UpstreamSettings {
     /// The key for that service, if a client sends none of its own
     #[arg(long, env = "LUKASA_UPSTREAM_KEY", hide_env_values = true, value_name = "KEY")]
     upstream_key: Option<String>,
+    /// A file with that key. Its path may appear in a process list; the key does not
+    #[arg(
+        long,
+        env = "LUKASA_UPSTREAM_KEY_FILE",
+        value_name = "FILE",
+        conflicts_with = "upstream_key"
+    )]
+    upstream_key_file: Option<PathBuf>,
     /// How long a chat waits for its memory, in milliseconds, before it continues without
     #[arg(long, env = "LUKASA_GATEWAY_DEADLINE", default_value_t = MEMORY_DEADLINE.as_millis() as u64,
           value_name = "MS")]
     gateway_deadline: u64,
     #[command(flatten)]
     pub budgets: BudgetSettings,
+    #[command(flatten)]
+    pub account: AccountSettings,
 }
 
 impl Default for UpstreamSettings {
     /// No service: requests are refused with advice to configure one.
     fn default() -> Self {
         let gateway_deadline = MEMORY_DEADLINE.as_millis() as u64;
-        let budgets = BudgetSettings::default();
-        Self { upstream: None, upstream_key: None, gateway_deadline, budgets }
+        let (budgets, account) = (BudgetSettings::default(), AccountSettings::default());
+        Self {
+            upstream: None,
+            upstream_key: None,
+            upstream_key_file: None,
+            gateway_deadline,
+            budgets,
+            account,
+        }
     }
 }
 
@@ -63,7 +83,10 @@ impl UpstreamSettings {
     pub fn open(&self) -> anyhow::Result<Option<Upstream>> {
         let set = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         match set(&self.upstream) {
-            Some(url) => Upstream::new(&url, set(&self.upstream_key).as_deref()).map(Some),
+            Some(url) => {
+                let file = read_secret(self.upstream_key_file.as_deref())?;
+                Upstream::new(&url, set(&self.upstream_key).or(file).as_deref()).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -111,6 +134,34 @@ impl Upstream {
         Ok(Self::Service(ModelService { base, client, key: key.transpose()? }))
     }
 
+    /// The address of the service without user name, password and query, any of which may be a
+    /// credential.
+    pub fn address(&self) -> Option<String> {
+        let Self::Service(service) = self else { return None };
+        let mut url: reqwest::Url = service.base.parse().ok()?;
+        // Both fail only for addresses without a host, which are refused when they are set.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_query(None);
+        Some(url.to_string())
+    }
+
+    /// Sends a chat request of the server's own, with its key.
+    pub(super) async fn ask_chat(
+        &self,
+        body: &serde_json::Value,
+        within: Duration,
+    ) -> reqwest::Result<reqwest::Response> {
+        let Self::Service(service) = self else {
+            let body = body.to_string();
+            return Ok(guide::answer(body.as_bytes(), &HeaderMap::new(), clock::now()).into());
+        };
+        let mut headers = self.headers(&HeaderMap::new(), true);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let request = service.client.post(format!("{}/chat/completions", service.base));
+        request.headers(headers).timeout(within).body(body.to_string()).send().await
+    }
+
     /// Whether the server has a key of its own for the service.
     pub fn has_key(&self) -> bool {
         matches!(self, Self::Service(ModelService { key: Some(_), .. }))
@@ -135,7 +186,7 @@ impl Upstream {
         body: Bytes,
     ) -> Result<reqwest::Response, GatewayError> {
         let Self::Service(service) = self else {
-            return Ok(guide::answer(&body, clock::now()).into());
+            return Ok(guide::answer(&body, &headers, clock::now()).into());
         };
         let url = format!("{}/{path}", service.base);
         let request = service.client.request(method, url).headers(headers).body(body);
@@ -155,8 +206,7 @@ impl Upstream {
             .filter(|(name, value)| is_forwarded(name) && !has_lukasa_credential(value))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let client_key = bearer(of).filter(|key| secret::parse(key).is_none());
-        if client_key.is_none_or(|key| key.is_empty() || key == PLACEHOLDER_KEY) {
+        if !sends_own_key(of) {
             headers.remove(header::AUTHORIZATION);
             if let Self::Service(ModelService { key: Some(key), .. }) = self {
                 headers.insert(header::AUTHORIZATION, key.clone());
@@ -167,6 +217,12 @@ impl Upstream {
         }
         headers
     }
+}
+
+/// Whether a client sends a key of its own for the service. Otherwise the server's key is used.
+pub(super) fn sends_own_key(headers: &HeaderMap) -> bool {
+    let key = bearer(headers).filter(|key| secret::parse(key).is_none());
+    key.is_some_and(|key| !key.is_empty() && key != PLACEHOLDER_KEY)
 }
 
 /// The headers of an answer that are passed to the client. All others are dropped: the service's

@@ -17,12 +17,13 @@ use crate::api::App;
 use crate::api::code::ProblemCode;
 use crate::api::console::{Console, is_console_path};
 use crate::api::error::Problem;
+use crate::gateway::{GATEWAY_PATH, GatewayError};
 
 /// Content security policy of the pages: everything from this origin, nothing from elsewhere, no
-/// inline script or style, no framing.
+/// inline script or style, no framing, and no text that becomes markup or code.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
-    frame-ancestors 'none'";
+    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// File names in this folder contain a hash of the content, so the files never change.
 const HASHED_ASSETS: &str = "assets/";
@@ -96,6 +97,9 @@ impl Files<'_> {
 pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let (path, headers) = (request.uri().path(), request.headers());
     let is_read = [Method::GET, Method::HEAD].contains(request.method());
+    if path.starts_with(GATEWAY_PATH) {
+        return GatewayError::of(ProblemCode::NotFound).into_response();
+    }
     if !is_read || !is_console_path(path) {
         return Problem::of(ProblemCode::NotFound).into_response();
     }

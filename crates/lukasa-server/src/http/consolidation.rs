@@ -85,6 +85,10 @@ pub struct NightView {
     /// How many memories were examined.
     looked_at: usize,
     steps: Vec<StepView>,
+    /// How many memories were made of observations that repeat, or promoted because they do.
+    observed: usize,
+    /// The operation that made them, which undo reverses separately; null if there is none.
+    observed_operation_id: Option<String>,
 }
 
 impl From<&ConsolidationReport> for NightView {
@@ -93,6 +97,8 @@ impl From<&ConsolidationReport> for NightView {
             operation_id: report.operation.map(|id| id.to_string()),
             looked_at: report.looked_at,
             steps: report.steps.iter().map(StepView::from).collect(),
+            observed: report.observed,
+            observed_operation_id: report.observed_operation.map(|id| id.to_string()),
         }
     }
 }
@@ -103,7 +109,8 @@ impl From<&ConsolidationReport> for NightView {
 /// rated lower, guesses without support are removed, memories that ended long ago are moved into
 /// the trash, and recent topics of the user are saved for a month. Inferred memories that say the
 /// same are merged, and memories that contradict each other are listed for review. No content
-/// changes. Undo reverses all of it.
+/// changes. Undo reverses all of it. Before that, observations that repeat are counted, and become
+/// memories as the policy says: an operation of their own.
 #[utoipa::path(post, path = "/api/consolidate", tag = "learning",
     request_body = Consolidation, responses(
     (status = 200, body = NightView),
@@ -115,6 +122,6 @@ pub async fn consolidate(
 ) -> Result<Json<NightView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let dry = sent.body.dry_run;
-    let work = async move { engine.consolidation.consolidate(&request, dry).await };
+    let work = async move { engine.consolidation.run_now(&request, dry).await };
     Ok(Json(NightView::from(&app.detached(work).await?)))
 }

@@ -1,6 +1,7 @@
 //! Context: retrieves the memory for a prompt, lists what a session was given, and detects the
 //! domains of a message.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -9,8 +10,10 @@ use axum::http::HeaderValue;
 use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use lukasa_core::SpaceName;
 use lukasa_core::context::block::{LeftOut, LineSource, PromptLine};
 use lukasa_core::context::{Budget, RuleConflict, Section};
+use lukasa_core::recall::Degraded;
 use lukasa_engine::context::{
     BaselineRecord, Context, ContextPart, ContextRequest, RetrievalRecord,
 };
@@ -26,7 +29,9 @@ use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
+use crate::api::space::parse_spaces;
 use crate::api::wire::When;
+use crate::api::words_schema;
 use crate::clock;
 
 /// A request for context.
@@ -71,6 +76,9 @@ pub struct RetrieveRequest {
     /// The project it is about; that of the session if absent. Only memories and turns of this
     /// project, and of none, are used.
     project: Option<String>,
+    /// Spaces whose memories are used too, at most 5; the user is a member of each. What they need is
+    /// taken from the rest of the budget.
+    spaces: Option<Vec<String>>,
     /// True to look at the context without using it: the retrieval is not counted in statistics
     /// and is no use of a memory.
     preview: Option<bool>,
@@ -127,18 +135,25 @@ impl RetrieveRequest {
 pub struct ContextView {
     #[schema(example = "ret_01hx3v9d0kf7rtm4q5wz8yb2ca")]
     retrieval_id: String,
-    /// Both parts, ready to paste: the baseline first.
+    /// All parts, ready to paste: the baseline first.
     context: String,
     /// The same for the whole session: put it where the provider's prefix cache covers it.
     baseline: PartView,
     /// For this message only: put it after everything that is cached.
     dynamic: PartView,
+    /// The memories of the spaces that the request asked for, for this message only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spaces: Vec<SpaceContextView>,
     /// Whether the baseline was rendered earlier in the session and reused.
     frozen: bool,
     /// The rules in both parts, which must be respected.
-    hard: Vec<CitationView>,
+    #[serde(serialize_with = "citations")]
+    #[schema(value_type = Vec<CitationView>)]
+    hard: Vec<Arc<CitationView>>,
     /// The other memories, as context for judgment.
-    soft: Vec<CitationView>,
+    #[serde(serialize_with = "citations")]
+    #[schema(value_type = Vec<CitationView>)]
+    soft: Vec<Arc<CitationView>>,
     /// The rules that the message, or another line, is against: to be settled with the user first.
     conflicts: Vec<ConflictView>,
     domains: Vec<DomainDetected>,
@@ -150,10 +165,20 @@ pub struct ContextView {
     /// `hit` if the same message was answered in this session recently and nothing has changed.
     #[schema(example = "miss")]
     cache: &'static str,
-    /// What was not available: `embedder`, `reranker`, `older_turns`, `database`.
+    /// What was not available, so that the answer may be incomplete.
+    #[schema(schema_with = words_schema::degraded)]
     degraded: Vec<&'static str>,
     model: Option<String>,
     took_ms: TookView,
+}
+
+/// The memories of a space in a context. Each line names the member who said it; none is a rule. What
+/// another member said and directs assistants is left out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SpaceContextView {
+    #[schema(example = "family")]
+    space: String,
+    part: PartView,
 }
 
 /// One part of a context.
@@ -165,8 +190,18 @@ pub struct PartView {
     /// The nonce in the markers around this block; text between them was written by Lukasa.
     nonce: Option<String>,
     tokens: usize,
-    citations: Vec<CitationView>,
+    #[serde(serialize_with = "citations")]
+    #[schema(value_type = Vec<CitationView>)]
+    citations: Vec<Arc<CitationView>>,
     left_out: Vec<LeftOutView>,
+}
+
+/// Writes citations that more than one list of an answer has.
+fn citations<S: serde::Serializer>(
+    list: &[Arc<CitationView>],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.iter().map(Arc::as_ref))
 }
 
 /// A line of the prompt, and its source.
@@ -205,7 +240,7 @@ pub struct LeftOutView {
     turn_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     episode_id: Option<String>,
-    #[schema(example = "over the budget")]
+    #[schema(schema_with = words_schema::left_out_reason)]
     reason: &'static str,
     relevance: Option<f32>,
 }
@@ -263,29 +298,29 @@ struct SourceIds {
     session: Option<String>,
 }
 
-impl From<&LineSource> for SourceIds {
-    fn from(source: &LineSource) -> Self {
+impl From<LineSource> for SourceIds {
+    fn from(source: LineSource) -> Self {
         let mut ids = Self::default();
         match source {
             LineSource::Memory { fact, version } => {
                 (ids.memory, ids.version) = (Some(fact.to_string()), Some(version.to_string()));
             }
             LineSource::Turn { turn, session } => {
-                (ids.turn, ids.session) = (Some(turn.to_string()), Some(session.clone()));
+                (ids.turn, ids.session) = (Some(turn.to_string()), Some(session));
             }
             LineSource::Episode { episode, session } => {
-                (ids.episode, ids.session) = (Some(episode.to_string()), Some(session.clone()));
+                (ids.episode, ids.session) = (Some(episode.to_string()), Some(session));
             }
         }
         ids
     }
 }
 
-impl From<&PromptLine> for CitationView {
-    fn from(item: &PromptLine) -> Self {
-        let ids = SourceIds::from(&item.source);
+impl From<PromptLine> for CitationView {
+    fn from(item: PromptLine) -> Self {
+        let ids = SourceIds::from(item.source);
         Self {
-            mark: item.mark.clone(),
+            mark: item.mark,
             memory_id: ids.memory,
             also_memory_ids: item.also.iter().map(ToString::to_string).collect(),
             version_id: ids.version,
@@ -293,36 +328,37 @@ impl From<&PromptLine> for CitationView {
             episode_id: ids.episode,
             session_id: ids.session,
             section: item.section.as_str(),
-            text: item.line.clone(),
+            text: item.line,
             tokens: item.tokens,
             relevance: item.relevance,
         }
     }
 }
 
-impl From<&LeftOut> for LeftOutView {
-    fn from(left: &LeftOut) -> Self {
-        let ids = SourceIds::from(&left.source);
-        Self {
-            memory_id: ids.memory,
-            turn_id: ids.turn,
-            episode_id: ids.episode,
-            reason: left.reason.as_str(),
-            relevance: left.relevance,
+impl From<LeftOut> for LeftOutView {
+    fn from(left: LeftOut) -> Self {
+        let (mut memory_id, mut turn_id, mut episode_id) = (None, None, None);
+        match left.source {
+            LineSource::Memory { fact, .. } => memory_id = Some(fact.to_string()),
+            LineSource::Turn { turn, .. } => turn_id = Some(turn.to_string()),
+            LineSource::Episode { episode, .. } => episode_id = Some(episode.to_string()),
         }
+        let (reason, relevance) = (left.reason.as_str(), left.relevance);
+        Self { memory_id, turn_id, episode_id, reason, relevance }
     }
 }
 
-impl From<&ContextPart> for PartView {
-    fn from(part: &ContextPart) -> Self {
-        let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+impl From<ContextPart> for PartView {
+    fn from(part: ContextPart) -> Self {
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        let is_empty = part.content.is_empty();
         Self {
-            content: part.content.clone(),
-            etag: some(&part.etag).filter(|_| !part.content.is_empty()),
-            nonce: some(&part.nonce),
+            content: part.content,
+            etag: some(part.etag).filter(|_| !is_empty),
+            nonce: some(part.nonce),
             tokens: part.tokens,
-            citations: part.items.iter().map(CitationView::from).collect(),
-            left_out: part.left_out.iter().map(LeftOutView::from).collect(),
+            citations: part.items.into_iter().map(|item| Arc::new(item.into())).collect(),
+            left_out: part.left_out.into_iter().map(LeftOutView::from).collect(),
         }
     }
 }
@@ -333,21 +369,25 @@ impl From<&DetectedDomain> for DomainDetected {
     }
 }
 
-impl From<&Context> for ContextView {
-    fn from(context: &Context) -> Self {
-        let items = context.baseline.items.iter().chain(&context.dynamic.items);
-        let (hard, soft): (Vec<&PromptLine>, Vec<&PromptLine>) =
-            items.partition(|item| item.section == Section::Hard);
+impl From<Context> for ContextView {
+    fn from(context: Context) -> Self {
         let spent = context.spent;
+        let conflicts = context.dynamic.conflicts.iter().map(ConflictView::from).collect();
+        let text = format!("{}{}", context.baseline.content, context.dynamic.content);
+        let (baseline, dynamic) =
+            (PartView::from(context.baseline), PartView::from(context.dynamic));
+        let both = baseline.citations.iter().chain(&dynamic.citations).cloned();
+        let (hard, soft) = both.partition(|citation| citation.section == Section::Hard.as_str());
         Self {
             retrieval_id: context.id.to_string(),
-            context: format!("{}{}", context.baseline.content, context.dynamic.content),
-            baseline: (&context.baseline).into(),
-            dynamic: (&context.dynamic).into(),
+            context: text,
+            baseline,
+            dynamic,
+            spaces: Vec::new(),
             frozen: context.frozen,
-            hard: hard.into_iter().map(CitationView::from).collect(),
-            soft: soft.into_iter().map(CitationView::from).collect(),
-            conflicts: context.dynamic.conflicts.iter().map(ConflictView::from).collect(),
+            hard,
+            soft,
+            conflicts,
             domains: context.domains.iter().map(DomainDetected::from).collect(),
             budget: BudgetView {
                 limit: spent.limit,
@@ -360,9 +400,23 @@ impl From<&Context> for ContextView {
             considered: context.considered,
             cache: if context.cached { "hit" } else { "miss" },
             degraded: context.degraded.iter().map(|part| part.as_str()).collect(),
-            model: context.model.clone(),
+            model: context.model,
             took_ms: (&context.took).into(),
         }
+    }
+}
+
+impl ContextView {
+    /// Adds the part of a space; `None` if the database did not answer in time.
+    fn add_space(&mut self, space: &SpaceName, part: Option<ContextPart>) {
+        let missing = Degraded::Database.as_str();
+        if part.is_none() && !self.degraded.contains(&missing) {
+            self.degraded.push(missing);
+        }
+        let part = part.unwrap_or_default();
+        self.context.push_str(&part.content);
+        self.budget.used += part.tokens;
+        self.spaces.push(SpaceContextView { space: space.to_string(), part: part.into() });
     }
 }
 
@@ -379,11 +433,19 @@ pub async fn retrieve_context(
     Reader(caller): Reader,
     sent: JsonRequest<RetrieveRequest>,
 ) -> Result<Response, Problem> {
+    let spaces = parse_spaces(sent.body.spaces.as_deref())?;
     let ask = sent.body.ask()?;
-    let context = app.engine().context.retrieve(&caller, &ask, clock::moment()).await?;
+    let contexts = &app.engine().context;
+    let (context, parts) =
+        contexts.retrieve_with_spaces(&caller, &spaces, &ask, clock::moment()).await?;
     let tag = HeaderValue::from_str(&format!("\"{}\"", context.baseline.etag));
-    let mut response = Json(ContextView::from(&context)).into_response();
-    if let (Ok(tag), false) = (tag, context.baseline.content.is_empty()) {
+    let has_baseline = !context.baseline.content.is_empty();
+    let mut view = ContextView::from(context);
+    for (space, part) in spaces.iter().zip(parts) {
+        view.add_space(space, part);
+    }
+    let mut response = Json(view).into_response();
+    if let (Ok(tag), true) = (tag, has_baseline) {
         response.headers_mut().insert(ETAG, tag);
     }
     Ok(response)

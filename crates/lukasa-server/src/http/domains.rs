@@ -2,18 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use lukasa_core::{Domain, Timestamp};
 use lukasa_engine::Request;
 use lukasa_engine::directory::{OptIn, UserDomain};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
+use crate::api::wire::Written;
 use crate::clock;
 
 /// A domain: an area of the user's life.
@@ -30,6 +33,8 @@ pub struct DomainView {
     builtin: bool,
     /// When the user opened it; null if it is not open.
     opted_in_at: Option<Timestamp>,
+    /// Whether the user lets what is inferred about it be used without asking for each memory.
+    admits_inferred: bool,
 }
 
 impl From<UserDomain> for DomainView {
@@ -43,6 +48,7 @@ impl From<UserDomain> for DomainView {
             default_expiration_days: domain.default_expiration_days,
             builtin: domain.builtin,
             opted_in_at: view.opted_in_at,
+            admits_inferred: view.admits_inferred,
         }
     }
 }
@@ -103,7 +109,7 @@ pub async fn put_domain(
     let engine = app.engine().clone();
     let work = async move {
         engine.directory.put_domain(admitted.tenant, &domain).await?;
-        Ok(DomainView::from(UserDomain { domain, opted_in_at: None }))
+        Ok(DomainView::from(UserDomain { domain, opted_in_at: None, admits_inferred: false }))
     };
     Ok(Json(app.detached(work).await?))
 }
@@ -139,6 +145,59 @@ pub async fn shut_domain(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
     set_opt_in(app, sent.request(caller), name, OptIn::Shut).await
+}
+
+/// Consent to what is inferred about a domain.
+///
+/// Opens the domain if it is not open, and lets memories that are inferred about it be used without
+/// asking for each of them. What gives orders, or lets another party act for the user, is still asked
+/// about. Only the user consents: with a user token, or on a local server. Undo withdraws it.
+#[utoipa::path(put, path = "/api/domains/{name}/consent", tag = "domains", params(
+    ("name" = String, Path, description = "The domain")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn give_consent(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    PathParams(name): PathParams<String>,
+    sent: JsonRequest<Nothing>,
+) -> Result<Response, Problem> {
+    set_consent(app, sent.request(caller), name, true).await
+}
+
+/// Withdraw the consent to what is inferred about a domain.
+///
+/// What is inferred from then on is a proposal again. The domain stays open, and the memories stay.
+#[utoipa::path(delete, path = "/api/domains/{name}/consent", tag = "domains", params(
+    ("name" = String, Path, description = "The domain")), responses(
+    (status = 200, body = Written),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn withdraw_consent(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    PathParams(name): PathParams<String>,
+    sent: JsonRequest<Nothing>,
+) -> Result<Response, Problem> {
+    set_consent(app, sent.request(caller), name, false).await
+}
+
+async fn set_consent(
+    app: App,
+    request: Request,
+    name: String,
+    gives: bool,
+) -> Result<Response, Problem> {
+    if !lukasa_core::domain::is_name(&name) {
+        return Err(Problem::of(ProblemCode::DomainNotFound));
+    }
+    let engine = app.engine().clone();
+    let work = async move {
+        match gives {
+            true => engine.consents.give(&request, &name).await,
+            false => engine.consents.withdraw(&request, &name).await,
+        }
+    };
+    Ok(write_response(&app.detached(work).await?))
 }
 
 async fn set_opt_in(

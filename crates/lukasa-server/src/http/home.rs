@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_core::{Caller, Force, Status};
+use lukasa_core::Caller;
 use lukasa_engine::Point;
 use lukasa_engine::facts::{ListFilter, Listing};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::domains::{DomainView, Domains};
-use super::memory::list_page;
+use super::memory::{list_page, rated};
 use super::policy::PolicyView;
 use super::review::ReviewView;
 use crate::api::App;
@@ -21,8 +21,6 @@ use crate::clock;
 
 /// Memories in the first page, the most that a page can have.
 const MAX_MEMORIES: usize = 200;
-/// Rules of the domain `personal` among which the time zone is looked for.
-const MAX_RULES: usize = 100;
 
 /// What the first screen of a console shows.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,7 +55,9 @@ pub async fn get_home(
     // First: what changes while the rest is read is then streamed, and not missed.
     let stream = engine.events.stream_operations(&caller, None, false, clock::now).await?;
     let position = print_cursor(&stream.position());
-    let memories = list_page(&app, &caller, &page(ListFilter::default(), MAX_MEMORIES)).await?;
+    let filter = ListFilter::default();
+    let first = Listing { filter, point: Point::default(), after: None, limit: MAX_MEMORIES };
+    let memories = list_page(&app, &caller, &first).await?;
     let time_zone = find_time_zone(&app, &caller).await?;
     let now = clock::now();
     Ok(Json(HomeView {
@@ -70,17 +70,9 @@ pub async fn get_home(
     }))
 }
 
-fn page(filter: ListFilter, limit: usize) -> Listing {
-    Listing { filter, point: Point::default(), after: None, limit }
-}
-
 async fn find_time_zone(app: &App, caller: &Caller) -> Result<Option<MemoryView>, Problem> {
-    let filter = ListFilter {
-        status: Some(Status::Active),
-        domain: Some("personal".into()),
-        force: Some(Force::Hard),
-        ..ListFilter::default()
-    };
-    let rules = list_page(app, caller, &page(filter, MAX_RULES)).await?;
-    Ok(rules.data.into_iter().find(|rule| rule.key.as_deref() == Some("timezone")))
+    let (engine, now) = (app.engine(), clock::now());
+    let Some(memory) = engine.facts.timezone_memory(caller, now).await? else { return Ok(None) };
+    let ratings = engine.context.ratings(caller, &[memory.version.fact], now).await?;
+    Ok(Some(rated(memory, &ratings)))
 }

@@ -2,6 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
+use lukasa_core::Timestamp;
+use lukasa_core::calibration::CalibratedFloor;
 use lukasa_core::quality::{Alert, Figure, Quality};
 use lukasa_engine::insights::{DayStatistics, Insights};
 use serde::{Deserialize, Serialize};
@@ -128,6 +130,9 @@ pub struct InsightsView {
     quality: QualityView,
     /// Figures beyond their limits.
     alerts: Vec<AlertView>,
+    /// The minimum confidences of inferred memories that were derived from how those so far turned
+    /// out, by category. A category with too few of them has none.
+    floors: Vec<FloorView>,
 }
 
 /// The range in which a figure should be.
@@ -235,6 +240,34 @@ impl From<&Quality> for QualityView {
     }
 }
 
+/// The minimum confidence of inferred memories of a category, derived from how those so far turned out.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FloorView {
+    #[schema(example = "profile")]
+    category: &'static str,
+    /// At least 0.7. A setting of the policy can be higher.
+    floor: f64,
+    /// How many memories turned out right or wrong, by outcomes, ratings and the user's answers.
+    samples: usize,
+    wrong: usize,
+    /// Memories that it is based on, those that were wrong first.
+    memory_ids: Vec<String>,
+    compiled_at: Timestamp,
+}
+
+impl From<&CalibratedFloor> for FloorView {
+    fn from(floor: &CalibratedFloor) -> Self {
+        Self {
+            category: floor.category.as_str(),
+            floor: (f64::from(floor.floor) * 100.0).round() / 100.0,
+            samples: floor.samples,
+            wrong: floor.wrong,
+            memory_ids: floor.facts.iter().map(ToString::to_string).collect(),
+            compiled_at: floor.compiled_at,
+        }
+    }
+}
+
 /// A figure beyond its limit, and what to do about it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AlertView {
@@ -277,6 +310,7 @@ impl From<&Insights> for InsightsView {
             domains,
             quality: QualityView::from(&insights.quality),
             alerts: insights.quality.alerts().iter().map(AlertView::from).collect(),
+            floors: insights.floors.iter().map(FloorView::from).collect(),
         }
     }
 }

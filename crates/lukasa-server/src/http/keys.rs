@@ -131,6 +131,7 @@ pub async fn create_key(
     Admin(admitted): Admin,
     sent: JsonRequest<CreateKey>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
+    let once = sent.once(&admitted.key_id);
     let body = sent.body;
     let origin = match body.origin.as_deref() {
         None => Origin::Assistant,
@@ -150,7 +151,8 @@ pub async fn create_key(
     let work = async move {
         engine.credentials.create_key(&admitted, new, &clock::random(), clock::now()).await
     };
-    Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
+    let issued = app.detached_once(once, work).await?;
+    Ok((StatusCode::CREATED, Json(IssuedView::from(&issued))))
 }
 
 /// A new key with its secret, which is shown only once, and the key that it replaces.
@@ -167,7 +169,8 @@ pub struct RotatedKeyView {
 /// Replace a key by a new one with the same name, user, permissions and origin.
 ///
 /// The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own ends; revoke
-/// the old key to end them too. The new secret is shown only in this answer.
+/// the old key to end them too. A key that was replaced cannot be rotated again. The new secret is shown
+/// only in this answer.
 #[utoipa::path(post, path = "/api/keys/{id}/rotate", tag = "keys", request_body = RotateSecret, params(
     ("id" = String, Path, description = "The key's id, not its secret")), responses(
     (status = 201, body = RotatedKeyView),

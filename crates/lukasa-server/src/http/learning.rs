@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use jiff::Timestamp;
-use lukasa_core::{Caller, CallerKind, Episode, EpisodeId, Job, JobId, PassId};
+use lukasa_core::{Caller, CallerKind, Episode, EpisodeEdit, EpisodeId, Job, JobId, PassId};
 use lukasa_engine::chat::{ModelCall, ModelSum};
 use lukasa_engine::learning::{AboutEpisode, LeftOutItem, PassRecord};
 use lukasa_engine::review::{Contradiction, ContradictionChoice};
@@ -22,7 +22,7 @@ use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
-use crate::api::wire::{MemoryView, Written};
+use crate::api::wire::{MemoryEvent, MemoryView, Written, present};
 use crate::clock;
 
 /// Summary of a part of a conversation.
@@ -40,7 +40,7 @@ pub struct EpisodeView {
     origin: &'static str,
     started_at: Timestamp,
     ended_at: Timestamp,
-    /// The prompt it was made with, and its version.
+    /// The prompt it was made with, and its version; `edited` if its words are the user's.
     #[schema(example = "extract/4")]
     prompt: String,
     /// The domains it is about: those of the memories learned from it, and those that its words
@@ -180,6 +180,50 @@ pub async fn get_episode(
     let one = std::slice::from_ref(&episode);
     let about = about_episodes(&app, &caller, one, query.show_hidden).await?;
     Ok(Json(EpisodeView::of(&episode, &about.into_iter().next().unwrap_or_default())))
+}
+
+/// New words for an episode. An absent field stays as it is.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateEpisode {
+    /// Null removes the title.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    title: Option<Option<String>>,
+    summary: Option<String>,
+}
+
+/// The episode that took the place of an edited one, and the request that undoes the edit.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EditedEpisodeView {
+    episode: EpisodeView,
+    event: MemoryEvent,
+}
+
+/// Edit an episode.
+///
+/// The episode with the user's words takes the place of the old one, under a new id. It stays when a
+/// turn of it is moved to the trash; when a turn is erased it is summarised again without the turn,
+/// like every episode. Only the user edits episodes. Undo restores the old words.
+#[utoipa::path(patch, path = "/api/episodes/{id}", tag = "learning", params(
+    ("id" = String, Path, description = "The episode's id")), request_body = UpdateEpisode, responses(
+    (status = 200, body = EditedEpisodeView),
+    (status = "default", body = Problem, content_type = "application/problem+json")))]
+pub async fn edit_episode(
+    State(app): State<App>,
+    Writer(caller): Writer,
+    PathParams(id): PathParams<String>,
+    sent: JsonRequest<UpdateEpisode>,
+) -> Result<Json<EditedEpisodeView>, Problem> {
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
+    let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
+    let edit = EpisodeEdit { title: sent.body.title, summary: sent.body.summary };
+    let work = async move { engine.learning.edit_episode(&request, id, &edit).await };
+    let (episode, outcome) = app.detached(work).await?;
+    let about = about_episodes(&app, &caller, std::slice::from_ref(&episode), true).await?;
+    let about = about.into_iter().next().unwrap_or_default();
+    let event = Written::from(&outcome).event;
+    Ok(Json(EditedEpisodeView { episode: EpisodeView::of(&episode, &about), event }))
 }
 
 /// One extraction pass over a part of a conversation, and its outcome.

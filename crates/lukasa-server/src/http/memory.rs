@@ -15,7 +15,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::api::App;
-use crate::api::auth::{Reader, Writer};
+use crate::api::auth::{SpaceReader, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
 use crate::api::request::{JsonRequest, PathParams, QueryParams, print_cursor};
@@ -31,7 +31,7 @@ use crate::clock;
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_memories(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
     Ok(Json(list_page(&app, &caller, &query.listing()?).await?))
@@ -45,10 +45,8 @@ pub(super) async fn list_page(
 ) -> Result<MemoryPage, Problem> {
     let now = clock::now();
     let page = app.engine().facts.list(caller, listing, now).await?;
-    let facts: Vec<FactId> = page.memories.iter().map(|memory| memory.version.fact).collect();
-    let ratings = app.engine().context.ratings(caller, &facts, now).await?;
     Ok(MemoryPage {
-        data: page.memories.iter().map(|memory| rated(memory, &ratings)).collect(),
+        data: page.memories.into_iter().map(|memory| rated(memory, &page.ratings)).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
     })
 }
@@ -73,7 +71,7 @@ pub struct SaveQuery {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn save_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     QueryParams(query): QueryParams<SaveQuery>,
     sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
@@ -116,7 +114,7 @@ pub struct PointQuery {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_memory(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<PointQuery>,
 ) -> Result<Response, Problem> {
@@ -125,11 +123,11 @@ pub async fn get_memory(
     let now = clock::now();
     let memory = app.engine().facts.get(&caller, &target(&id), point, now).await?;
     let ratings = app.engine().context.ratings(&caller, &[memory.version.fact], now).await?;
-    Ok((etag(&memory), Json(rated(&memory, &ratings))).into_response())
+    Ok((etag(&memory), Json(rated(memory, &ratings))).into_response())
 }
 
 /// A memory with the user's rating.
-fn rated(memory: &Memory, ratings: &BTreeMap<FactId, MemoryRating>) -> MemoryView {
+pub(super) fn rated(memory: Memory, ratings: &BTreeMap<FactId, MemoryRating>) -> MemoryView {
     let rating = ratings.get(&memory.version.fact).map(|rating| rating.as_str());
     MemoryView { rating, ..MemoryView::from(memory) }
 }
@@ -141,7 +139,7 @@ fn rated(memory: &Memory, ratings: &BTreeMap<FactId, MemoryRating>) -> MemoryVie
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_memory_history(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<History>, Problem> {
     let entries = app.engine().facts.history(&caller, &target(&id), clock::now()).await?;
@@ -159,7 +157,7 @@ pub async fn get_memory_history(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn update_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<UpdateMemory>,
 ) -> Result<Response, Problem> {

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use lukasa_engine::telemetry::TRACE_TARGET;
@@ -13,6 +13,7 @@ use tracing::Instrument as _;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::clock;
+use crate::gateway::{GATEWAY_PATH, GatewayError};
 use crate::telemetry::{NO_ROUTE, method_name, record_request};
 
 /// The dated version of the API, sent with every response.
@@ -27,12 +28,31 @@ const DATA_PATHS: [&str; 5] = ["/api/", "/v1/", "/mem0/", "/mcp", "/openapi.json
 const DATA_CSP: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox");
 
+/// For one year, and only for this name: others below it may be served by something else.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Adds headers that forbid caching, content sniffing and rendering as a page.
 fn add_security_headers(headers: &mut HeaderMap) {
     let no_store = HeaderValue::from_static("no-store");
     headers.entry(header::CACHE_CONTROL).or_insert(no_store);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CONTENT_SECURITY_POLICY, DATA_CSP);
+}
+
+/// The answer to a method that a route does not have.
+pub async fn no_method(uri: Uri) -> Response {
+    let problem = Problem::of(ProblemCode::MethodNotAllowed);
+    match uri.path().starts_with(GATEWAY_PATH) {
+        true => GatewayError::from(problem).into_response(),
+        false => problem.into_response(),
+    }
+}
+
+/// Tells browsers to use HTTPS alone from now on: for a server whose public address has it.
+pub async fn require_https(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+    response
 }
 
 pub async fn wrap_request(request: Request, next: Next) -> Response {

@@ -6,6 +6,7 @@ mod clusters;
 pub(crate) mod console;
 mod consolidation;
 mod context;
+mod docs;
 mod domains;
 mod erasures;
 mod events;
@@ -20,6 +21,7 @@ mod mcp;
 mod mem0;
 pub(crate) mod memory;
 mod middleware;
+mod model_service;
 mod oauth;
 mod observations;
 mod oidc;
@@ -37,15 +39,16 @@ mod sessions;
 mod sign_in;
 mod sign_ins;
 mod sources;
+mod spaces;
 mod state;
 mod usage;
 mod users;
 mod vault;
 mod webhooks;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
+use axum::{Extension, Router};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -123,7 +126,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(sources::erase_turn))
         .routes(routes!(sources::keep_reply))
         .routes(routes!(sources::erase_session))
-        .routes(routes!(learning::get_episode, sources::delete_episode))
+        .routes(routes!(learning::get_episode, sources::delete_episode, learning::edit_episode))
         .routes(routes!(learning::list_passes))
         .routes(routes!(left_out::keep_left_out))
         .routes(routes!(learning::list_jobs))
@@ -152,10 +155,17 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(domains::list_domains))
         .routes(routes!(domains::put_domain))
         .routes(routes!(domains::open_domain, domains::shut_domain))
+        .routes(routes!(domains::give_consent, domains::withdraw_consent))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(users::get_user, users::delete_user))
         .routes(routes!(erasures::preview_user_erasure))
         .routes(routes!(erasures::list_user_erasures))
+        .routes(routes!(spaces::list_spaces, spaces::create_space))
+        .routes(routes!(spaces::erase_space))
+        .routes(routes!(spaces::list_space_members))
+        .routes(routes!(spaces::grant_space, spaces::end_space_grant))
+        .routes(routes!(spaces::list_memberships))
+        .routes(routes!(spaces::accept_membership, spaces::leave_space))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
         .routes(routes!(keys::rotate_key))
@@ -172,6 +182,12 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(webhooks::rotate_webhook))
         .routes(routes!(webhooks::list_deliveries))
         .routes(routes!(webhooks::replay_webhook))
+        .routes(routes!(
+            model_service::get_model_service,
+            model_service::put_model_service,
+            model_service::delete_model_service
+        ))
+        .routes(routes!(model_service::test_model_service))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }
@@ -217,8 +233,11 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
     let (api, _) = api().split_for_parts();
     let guard = from_fn_with_state(app.clone(), auth::guard_local);
     let local = app.is_local();
+    let https = app.mcp().public_origin().is_some_and(|origin| origin.starts_with("https://"));
     let router = api
         .route("/openapi.json", axum::routing::get(openapi::serve))
+        .merge(docs::routes())
+        .layer(Extension(gateway.clone()))
         .layer(compression())
         .merge(mcp::routes(&app))
         .merge(oauth::routes())
@@ -226,13 +245,14 @@ pub fn router_with(app: App, gateway: Gateway) -> Router {
         .merge(gateway::routes(gateway))
         .nest("/mem0", mem0::router())
         .fallback(console::serve)
-        .method_not_allowed_fallback(error::no_method)
+        .method_not_allowed_fallback(middleware::no_method)
         .layer(guard)
         .layer(DefaultBodyLimit::max(BODY_BYTES))
         .layer(CatchPanicLayer::custom(error::panicked))
         .layer(from_fn_with_state(app.clone(), limits::guard_request))
         .layer(from_fn(middleware::wrap_request))
         .with_state(app);
+    let router = if https { router.layer(from_fn(middleware::require_https)) } else { router };
     // Without credentials, pages of other origins must not be admitted.
     if local { router } else { router.layer(auth::cors_layer()) }
 }

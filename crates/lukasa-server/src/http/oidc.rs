@@ -1,4 +1,5 @@
-//! Signing in to the console with an identity provider: the authorization request and the callback.
+//! Signing in to the console with an identity provider: the authorization request and the callback;
+//! and ending the browser's session at the provider.
 //!
 //! A sealed cookie binds the two requests to one browser. State, nonce and PKCE verifier are derived
 //! from the random value in it, so the server stores nothing. A response works once, because the
@@ -33,13 +34,19 @@ use crate::oidc::{AuthorizationValues, OidcProvider, ProviderCode};
 
 /// Cookie of a pending sign-in.
 const PENDING_COOKIE: &str = "__Host-lukasa-oidc";
-/// How long a sign-in at the provider may take.
+/// Cookie of a pending sign-out.
+const SIGN_OUT_COOKIE: &str = "__Host-lukasa-oidc-out";
+/// How long a sign-in or a sign-out at the provider may take.
 const PENDING_SECONDS: i64 = 600;
 /// Maximum length of the provider's response.
 const QUERY_BYTES: usize = 8 * 1024;
 
 pub fn routes() -> Router<App> {
-    Router::new().route("/oidc/begin", get(begin)).route("/oidc/callback", get(callback))
+    Router::new()
+        .route("/oidc/begin", get(begin))
+        .route("/oidc/callback", get(callback))
+        .route("/oidc/sign-out", get(begin_sign_out))
+        .route("/oidc/signed-out", get(end_sign_out))
 }
 
 /// An identity provider that users can sign in with.
@@ -71,7 +78,7 @@ pub async fn list_sign_in_methods(State(app): State<App>) -> Json<SignInMethods>
     Json(SignInMethods { providers: app.oidc().map(view).into_iter().collect() })
 }
 
-/// A sign-in that one browser has begun at the provider.
+/// A sign-in, or a sign-out, that one browser has begun at the provider.
 struct PendingSignIn {
     random: [u8; 32],
     to: String,
@@ -79,6 +86,11 @@ struct PendingSignIn {
 }
 
 impl PendingSignIn {
+    fn new(to: &str) -> Self {
+        let until = clock::now().as_second() + PENDING_SECONDS;
+        Self { random: clock::random(), to: to.to_owned(), until }
+    }
+
     /// A value for one purpose, which reveals nothing about those for the others.
     fn derive(&self, purpose: &str) -> String {
         let mut hash = Sha256::new();
@@ -111,12 +123,16 @@ fn sealed_text(text: &str) -> String {
     format!("oidc\n{text}")
 }
 
-/// Reads the sign-in that this browser has begun, if its cookie is genuine and not too old.
-async fn read_pending(app: &App, headers: &HeaderMap) -> Result<Option<PendingSignIn>, Problem> {
+/// Reads what this browser has begun, if its cookie of this name is genuine and not too old.
+async fn read_pending(
+    app: &App,
+    headers: &HeaderMap,
+    cookie: &str,
+) -> Result<Option<PendingSignIn>, Problem> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs =
         cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(name, _)| name.trim() == PENDING_COOKIE);
+    let found = pairs.find(|(name, _)| name.trim() == cookie);
     let Some((text, code)) = found.and_then(|(_, text)| text.trim().rsplit_once('.')) else {
         return Ok(None);
     };
@@ -127,32 +143,51 @@ async fn read_pending(app: &App, headers: &HeaderMap) -> Result<Option<PendingSi
     Ok(PendingSignIn::parse(text).filter(|pending| clock::now().as_second() < pending.until))
 }
 
-fn pending_cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
-    let text = format!(
-        "{PENDING_COOKIE}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax"
-    );
+fn pending_cookie(name: &str, value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
+    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax");
     let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ProblemCode::Internal))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// Sends the browser to the provider. A browser that sends `Sec-Fetch-Site` cannot be made to begin
-/// a sign-in by another site.
+/// Refuses a request that a page of another site caused, in browsers that send `Sec-Fetch-Site`.
+fn check_own_page(headers: &HeaderMap) -> Result<(), Problem> {
+    let site = headers.get("sec-fetch-site").map_or("none", |site| site.to_str().unwrap_or("?"));
+    if ["same-origin", "none"].contains(&site) {
+        Ok(())
+    } else {
+        Err(Problem::of(ProblemCode::CrossSite))
+    }
+}
+
+/// Sends the browser to an address of the provider, with the cookie that its return is compared with.
+async fn lead_to_provider(
+    app: &App,
+    address: &str,
+    cookie: &str,
+    pending: &PendingSignIn,
+) -> Result<Response, Problem> {
+    let text = pending.print();
+    let sealed = format!("{text}.{}", seal(app, &text).await?);
+    let address = HeaderValue::from_str(address).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    response.headers_mut().insert(LOCATION, address);
+    let cookie = pending_cookie(cookie, &sealed, PENDING_SECONDS)?;
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Sends the browser to the provider to sign in. Another site cannot make it begin.
 async fn begin(
     State(app): State<App>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let Some(provider) = app.oidc() else { return Err(Problem::of(ProblemCode::NotFound)) };
-    let site = headers.get("sec-fetch-site").map_or("none", |site| site.to_str().unwrap_or("?"));
-    if !["same-origin", "none"].contains(&site) {
-        return Err(Problem::of(ProblemCode::CrossSite));
-    }
+    check_own_page(&headers)?;
     app.limits().check_throttled()?;
     let params = RequestParams::parse(query.unwrap_or_default().as_bytes());
-    let to = own_path(params.get("to").ok().flatten()).to_owned();
-    let until = clock::now().as_second() + PENDING_SECONDS;
-    let pending = PendingSignIn { random: clock::random(), to, until };
+    let pending = PendingSignIn::new(own_path(params.get("to").ok().flatten()));
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(pending.derive("verifier")));
     let (state, nonce) = (pending.derive("state"), pending.derive("nonce"));
     let request = AuthorizationValues { state: &state, nonce: &nonce, challenge: &challenge };
@@ -162,14 +197,7 @@ async fn begin(
         // No credential was presented yet, so none counts as refused.
         Err(fault) => return Ok(refusal(fault.as_str())),
     };
-    let text = pending.print();
-    let sealed = format!("{text}.{}", seal(&app, &text).await?);
-    let address =
-        HeaderValue::from_str(&address).map_err(|_| Problem::of(ProblemCode::Internal))?;
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    response.headers_mut().insert(LOCATION, address);
-    response.headers_mut().insert(SET_COOKIE, pending_cookie(&sealed, PENDING_SECONDS)?);
-    Ok(response)
+    lead_to_provider(&app, &address, PENDING_COOKIE, &pending).await
 }
 
 /// Signs in the user whom the provider's response names.
@@ -185,7 +213,7 @@ async fn callback(
     let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();
     let params = RequestParams::parse(query.as_bytes());
     let param = |name| params.get(name).ok().flatten();
-    let Some(pending) = read_pending(&app, &headers).await? else {
+    let Some(pending) = read_pending(&app, &headers, PENDING_COOKIE).await? else {
         return Ok(refuse(&app, "not_begun_here"));
     };
     let state = pending.derive("state");
@@ -231,6 +259,57 @@ async fn callback(
     Ok(end_pending(response))
 }
 
+/// Sends the browser to the provider to end its session there. It ends nothing here: the console has
+/// signed out before. Nothing of the request is passed on, so it always returns to this server.
+async fn begin_sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    let Some(provider) = app.oidc() else { return Err(Problem::of(ProblemCode::NotFound)) };
+    check_own_page(&headers)?;
+    app.limits().check_throttled()?;
+    let pending = PendingSignIn::new("/sign-in");
+    let address = match provider.sign_out_url(&pending.derive("sign-out")).await {
+        Ok(Some(address)) => address,
+        Ok(None) => return Ok(sign_out_failed(StatusCode::NOT_FOUND, "not_offered")),
+        Err(fault) if fault.is_outage() => {
+            return Ok(sign_out_failed(StatusCode::SERVICE_UNAVAILABLE, fault.as_str()));
+        }
+        Err(fault) => return Ok(sign_out_failed(StatusCode::BAD_GATEWAY, fault.as_str())),
+    };
+    lead_to_provider(&app, &address, SIGN_OUT_COOKIE, &pending).await
+}
+
+/// The return from the provider's sign-out. It only shows a page.
+async fn end_sign_out(
+    State(app): State<App>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    if app.oidc().is_none() {
+        return Err(Problem::of(ProblemCode::NotFound));
+    }
+    app.limits().check_throttled()?;
+    let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();
+    let params = RequestParams::parse(query.as_bytes());
+    let state = params.get("state").ok().flatten().unwrap_or_default();
+    let pending = read_pending(&app, &headers, SIGN_OUT_COOKIE).await?;
+    let expected = pending.map(|pending| pending.derive("sign-out")).unwrap_or_default();
+    if expected.is_empty() || !constant_time_eq(expected.as_bytes(), state.as_bytes()) {
+        return Ok(sign_out_failed(StatusCode::FORBIDDEN, "state"));
+    }
+    let body = "<p>You are signed out at the identity provider too.</p>\
+                <p><a href=\"/sign-in\">Sign in</a></p>";
+    let mut response = Page::new("Signed out", body.to_owned()).respond(StatusCode::OK);
+    response.headers_mut().append(SET_COOKIE, pending_cookie(SIGN_OUT_COOKIE, "", 0)?);
+    Ok(response)
+}
+
+/// The page of a sign-out that did not reach the provider.
+fn sign_out_failed(status: StatusCode, reason: &'static str) -> Response {
+    tracing::warn!(event = "oidc_sign_out_failed", reason, "no sign-out at the identity provider");
+    let body = "<p>The session at the identity provider was not ended: sign out there, or close the \
+                browser.</p><p><a href=\"/sign-in\">Sign in</a></p>";
+    Page::new("Not signed out at the identity provider", body.to_owned()).respond(status)
+}
+
 /// Records in the audit log that a token which the provider signed was refused.
 async fn record_refused(app: &App, tenant: TenantId, reason: &'static str) -> Result<(), Problem> {
     let engine = app.engine().clone();
@@ -242,7 +321,7 @@ async fn record_refused(app: &App, tenant: TenantId, reason: &'static str) -> Re
 
 /// Removes the cookie of the pending sign-in.
 fn end_pending(mut response: Response) -> Response {
-    if let Ok(ended) = pending_cookie("", 0) {
+    if let Ok(ended) = pending_cookie(PENDING_COOKIE, "", 0) {
         response.headers_mut().append(SET_COOKIE, ended);
     }
     response

@@ -9,6 +9,7 @@ use utoipa::openapi::{
 };
 
 use super::VERSION;
+use crate::api::space::OPERATIONS_IN_SPACES;
 
 const DESCRIPTION: &str = "\
 Long-term memory for AI assistants that its user can read, correct, undo and erase.
@@ -70,6 +71,8 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
         "/api/tenant",
         "/api/webhooks",
         "/api/sign-ins",
+        "/api/spaces",
+        "/api/model-service",
     ];
     let about_one_user = !of_the_tenant.iter().any(|prefix| path.starts_with(prefix))
         && path != "/api/domains/{name}"
@@ -81,10 +84,18 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
             "Your own id for the user; required with a key for the whole tenant.",
         ));
     }
+    let id = operation.operation_id.as_deref().unwrap_or_default();
+    if OPERATIONS_IN_SPACES.contains(&id) {
+        headers.push((
+            "X-Lukasa-Space",
+            "Act in this space, as a member; in the user's own memory if absent.",
+        ));
+    }
     let reads = ["/api/memory/search", "/api/memory/retrieve", "/api/vault/plan"].contains(&path);
     let writes = *method != HttpMethod::Get && !reads;
     // Repeating these requests has no effect, so they need no idempotency key.
-    let repeatable = ["/api/domains", "/api/policy", "/api/beacon", "/api/import"];
+    let repeatable =
+        ["/api/domains", "/api/policy", "/api/beacon", "/api/import", "/api/memberships"];
     if about_one_user && writes && !repeatable.iter().any(|prefix| path.starts_with(prefix)) {
         headers.push((
             "Idempotency-Key",

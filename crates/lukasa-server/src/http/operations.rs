@@ -3,13 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use lukasa_core::{Caller, Operation, UserId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
-use crate::api::auth::{Reader, Writer};
+use crate::api::auth::{SpaceReader, SpaceWriter};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{
@@ -43,7 +44,7 @@ pub struct OperationPage {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_operations(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     QueryParams(query): QueryParams<OperationsQuery>,
 ) -> Result<Json<OperationPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor::<When>).transpose()?;
@@ -58,7 +59,7 @@ pub async fn list_operations(
         .operations(&caller, memory, before.map(|at| at.0), limit, clock::now())
         .await?;
     Ok(Json(OperationPage {
-        data: page.operations.iter().map(OperationView::from).collect(),
+        data: views(&app, &caller, &page.operations).await?,
         next_cursor: page.next.as_ref().map(print_cursor),
     }))
 }
@@ -70,11 +71,28 @@ pub async fn list_operations(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_operation(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
-    Ok(Json(OperationView::from(&app.engine().facts.operation(&caller, id, clock::now()).await?)))
+    let found = app.engine().facts.operation(&caller, id, clock::now()).await?;
+    let mut found = views(&app, &caller, std::slice::from_ref(&found)).await?;
+    found.pop().map(Json).ok_or_else(|| Problem::of(ProblemCode::OperationNotFound))
+}
+
+/// Views of operations; in a space, with the names of the members who wrote them.
+async fn views(
+    app: &App,
+    caller: &Caller,
+    operations: &[Operation],
+) -> Result<Vec<OperationView>, Problem> {
+    let members: Vec<UserId> = operations.iter().filter_map(|operation| operation.member).collect();
+    let names = app.engine().spaces.names_of(caller.tenant, &members).await?;
+    let view = |operation: &Operation| OperationView {
+        member: operation.member.and_then(|member| names.get(&member).cloned()),
+        ..OperationView::from(operation)
+    };
+    Ok(operations.iter().map(view).collect())
 }
 
 /// Undo an operation as a whole.
@@ -87,7 +105,7 @@ pub async fn get_operation(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn undo_operation(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {

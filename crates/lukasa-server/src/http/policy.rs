@@ -10,6 +10,7 @@ use lukasa_engine::policy::PolicyInForce;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::review::{AnswerView, consent_question};
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
 use crate::api::code::ProblemCode;
@@ -119,6 +120,26 @@ pub struct PolicyView {
     version: String,
     /// The names of all presets.
     presets: Vec<&'static str>,
+    /// The consents that the preset in force asks for and the user has not given.
+    consents: Vec<ConsentView>,
+}
+
+/// A consent that a preset asks for: without it, what is inferred about the domain is a proposal.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ConsentView {
+    #[schema(example = "finance")]
+    domain: String,
+    question: String,
+    /// The request that gives it. Only the user can send it.
+    yes: AnswerView,
+}
+
+impl ConsentView {
+    fn of(domain: &str) -> Self {
+        let path = format!("/api/domains/{domain}/consent");
+        let yes = AnswerView { method: "PUT", path, body: serde_json::json!({}) };
+        Self { domain: domain.to_owned(), question: consent_question(domain), yes }
+    }
 }
 
 impl From<&PolicyInForce> for PolicyView {
@@ -129,6 +150,7 @@ impl From<&PolicyInForce> for PolicyView {
             user: PolicyPatch::of(&found.user),
             version: found.version.clone(),
             presets: PRESETS.to_vec(),
+            consents: found.policy.missing_consents().into_iter().map(ConsentView::of).collect(),
         }
     }
 }
@@ -150,7 +172,8 @@ pub async fn get_policy(
 
 /// Set the user's policy.
 ///
-/// Replaces the user's earlier settings; absent settings are inherited from the tenant.
+/// Replaces the user's earlier settings; absent settings are inherited from the tenant. If the preset
+/// asks for a consent that the user has not given, `consents` contains it.
 #[utoipa::path(put, path = "/api/policy", tag = "policy", request_body = PolicyPatch, responses(
     (status = 200, body = PolicyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

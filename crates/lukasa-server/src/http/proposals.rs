@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::memory::{create_response, write_response};
 use crate::api::App;
-use crate::api::auth::{Proposer, Reader, Writer};
+use crate::api::auth::{SpaceProposer, SpaceReader, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, EditMemory, target};
 use crate::api::request::{
@@ -29,7 +29,7 @@ use crate::clock;
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn propose_memory(
     State(app): State<App>,
-    Proposer(caller): Proposer,
+    SpaceProposer(caller): SpaceProposer,
     sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller);
@@ -55,7 +55,7 @@ pub struct ProposalsQuery {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_proposals(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     QueryParams(query): QueryParams<ProposalsQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
     let listing = Listing {
@@ -100,7 +100,7 @@ fn yes() -> bool {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn confirm_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<ConfirmMemory>,
 ) -> Result<Response, Problem> {

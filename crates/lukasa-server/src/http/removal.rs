@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::memory::write_response;
 use crate::api::App;
-use crate::api::auth::{Eraser, Writer};
+use crate::api::auth::{Eraser, SpaceEraser, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::request::{JsonRequest, PathParams};
@@ -28,7 +28,7 @@ pub struct Nothing {}
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn forget_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
@@ -48,7 +48,7 @@ pub async fn forget_memory(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
@@ -65,7 +65,7 @@ pub async fn delete_memory(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn restore_memory(
     State(app): State<App>,
-    Writer(caller): Writer,
+    SpaceWriter(caller): SpaceWriter,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
@@ -85,7 +85,7 @@ pub async fn restore_memory(
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_memory(
     State(app): State<App>,
-    Eraser(caller): Eraser,
+    SpaceEraser(caller): SpaceEraser,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {

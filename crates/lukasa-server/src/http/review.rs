@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use lukasa_engine::facts::{ProposalDecision, Target};
-use lukasa_engine::review::{MentionedDomain, Review};
+use lukasa_engine::review::{MentionedDomain, Review, ReviewCounts};
 use lukasa_engine::{Engine, Error, IdempotencyKey, Outcome, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -27,10 +27,10 @@ const MAX_ANSWERS: usize = 200;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AnswerView {
     #[schema(example = "POST")]
-    method: &'static str,
+    pub(super) method: &'static str,
     #[schema(example = "/api/memory/mem_01hx3v9d0kf7rtm4q5wz8yb2ca/confirm")]
-    path: String,
-    body: serde_json::Value,
+    pub(super) path: String,
+    pub(super) body: serde_json::Value,
 }
 
 fn post(path: String, body: serde_json::Value) -> AnswerView {
@@ -56,7 +56,8 @@ pub struct ReviewItem {
     both: Option<AnswerView>,
 }
 
-/// A question to the user whether to open a domain that was mentioned. Nothing of what was said is
+/// A question to the user whether to open a domain that was mentioned or that the preset in force is
+/// about. Nothing of what was said is
 /// stored with it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DomainQuestionView {
@@ -66,7 +67,11 @@ pub struct DomainQuestionView {
     display_name: String,
     #[schema(example = "You mentioned health. Open it?")]
     question: String,
+    /// When it was asked first; now, for a consent that nothing has been mentioned for.
     asked_at: Timestamp,
+    /// Whether `yes` also lets what is inferred about the domain be used without asking for each
+    /// memory, because the preset in force asks for it.
+    consent: bool,
     /// Opens the domain, and learns what was left out.
     yes: AnswerView,
     /// Keeps it closed. The domain is not asked about again.
@@ -78,20 +83,62 @@ impl From<&MentionedDomain> for DomainQuestionView {
         let name = &mentioned.domain.name;
         let path = format!("/api/domains/{name}/opt-in");
         let answer = |method| AnswerView { method, path: path.clone(), body: json!({}) };
+        let opened = match mentioned.consent {
+            true => AnswerView { path: format!("/api/domains/{name}/consent"), ..answer("PUT") },
+            false => answer("PUT"),
+        };
         Self {
             domain: name.clone(),
             display_name: mentioned.domain.display_name.clone(),
-            question: format!("You mentioned {name}. Open it?"),
+            question: match mentioned.consent {
+                true => consent_question(name),
+                false => format!("You mentioned {name}. Open it?"),
+            },
             asked_at: mentioned.asked_at,
-            yes: answer("PUT"),
+            consent: mentioned.consent,
+            yes: opened,
             no: answer("DELETE"),
         }
     }
 }
 
+/// How many questions of each kind there are.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReviewCountsView {
+    #[schema(example = 3)]
+    proposals: usize,
+    #[schema(example = 1)]
+    contradictions: usize,
+    #[schema(example = 0)]
+    doubts: usize,
+    #[schema(example = 2)]
+    guesses: usize,
+    #[schema(example = 4)]
+    learned: usize,
+}
+
+impl From<ReviewCounts> for ReviewCountsView {
+    fn from(counts: ReviewCounts) -> Self {
+        let ReviewCounts { proposals, contradictions, doubts, guesses, learned } = counts;
+        Self { proposals, contradictions, doubts, guesses, learned }
+    }
+}
+
+/// The text of the card by which the user consents to what is inferred about a domain.
+pub(super) fn consent_question(domain: &str) -> String {
+    format!(
+        "This preset is about {domain}. Open {domain}, and use what is inferred about it without \
+         asking for each memory? Permissions and instructions are still asked about."
+    )
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewView {
+    /// The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50 of
+    /// each other kind.
     data: Vec<ReviewItem>,
+    /// How many there are, with those that are not in `data`.
+    counts: ReviewCountsView,
     /// Domains that the user mentioned and has not opened. Each is asked about once.
     domains: Vec<DomainQuestionView>,
 }
@@ -136,7 +183,12 @@ impl From<&Review> for ReviewView {
                 MemoryView::from(memory),
             ));
         }
-        Self { data, domains: review.domains.iter().map(DomainQuestionView::from).collect() }
+        let counts = review.counts.into();
+        Self {
+            data,
+            counts,
+            domains: review.domains.iter().map(DomainQuestionView::from).collect(),
+        }
     }
 }
 
@@ -177,7 +229,7 @@ pub struct ReviewAnswer {
     memory_id: String,
     /// Yes or no. No rejects a proposal, and forgets any other memory.
     confirm: bool,
-    /// The `sha256` of the proposal that was shown to the user; absent if it is no proposal.
+    /// The `sha256` of the memory that was shown to the user; absent if it has none.
     sha256: Option<String>,
 }
 
@@ -207,7 +259,8 @@ pub struct AnswerResults {
 /// Answer many questions of the review.
 ///
 /// Each answer is the same as the request of its item in `GET /api/review`: an operation of its own,
-/// which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+/// which is accepted or refused by itself. With an `Idempotency-Key` each is given once. `If-Match`
+/// is refused: the `sha256` of an answer says which words were shown.
 #[utoipa::path(post, path = "/api/review/answers", tag = "proposals", request_body = AnswerReview, responses(
     (status = 200, body = AnswerResults),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -217,6 +270,10 @@ pub async fn answer_review(
     sent: JsonRequest<AnswerReview>,
 ) -> Result<Json<AnswerResults>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
+    if request.if_match.is_some() {
+        let reason = "`If-Match` names the version of one memory; send the `sha256` of each answer";
+        return Err(Problem::of(ProblemCode::MalformedHeader).because(reason));
+    }
     let answers = sent.body.answers;
     if !(1..=MAX_ANSWERS).contains(&answers.len()) {
         let detail = format!("between 1 and {MAX_ANSWERS} answers");

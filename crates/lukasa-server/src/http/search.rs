@@ -12,11 +12,12 @@ use utoipa::ToSchema;
 use super::learning::EpisodeView;
 use super::sessions::TurnView;
 use crate::api::App;
-use crate::api::auth::Reader;
+use crate::api::auth::SpaceReader;
 use crate::api::error::Problem;
 use crate::api::request::JsonRequest;
 use crate::api::search::SearchRequest;
 use crate::api::wire::MemoryView;
+use crate::api::words_schema;
 use crate::clock;
 
 /// Search results.
@@ -29,7 +30,8 @@ pub struct SearchAnswer {
     episodes: Vec<FoundEpisode>,
     /// The times that the query mentions.
     times: Vec<TimeView>,
-    /// What was not available: `embedder`, `reranker`, `older_turns`.
+    /// What was not available, so that the answer may be incomplete.
+    #[schema(schema_with = words_schema::degraded)]
     degraded: Vec<&'static str>,
     /// The embedding model, if one was used.
     model: Option<String>,
@@ -80,7 +82,7 @@ pub struct WhyFoundView {
 /// Rank and score of a result in one arm.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ArmView {
-    #[schema(example = "keyword")]
+    #[schema(schema_with = words_schema::arm)]
     arm: &'static str,
     rank: usize,
     score: f32,
@@ -190,7 +192,7 @@ impl From<&RecallResult> for SearchAnswer {
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn search_memories(
     State(app): State<App>,
-    Reader(caller): Reader,
+    SpaceReader(caller): SpaceReader,
     sent: JsonRequest<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
     let query = sent.body.recall()?;

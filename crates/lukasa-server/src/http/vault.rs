@@ -3,17 +3,20 @@
 
 use axum::Json;
 use axum::extract::State;
-use lukasa_core::vault::{BASE, File, FileProblem, Home, PlanStep, SyncConflict, SyncPlan};
+use lukasa_core::vault::{
+    self, BASE, File, FileProblem, Home, PlanStep, PlannedChange, SyncConflict, SyncPlan,
+    is_episodes,
+};
 use lukasa_engine::vault::{Command, CommandAnswer, SyncReport};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::{FieldError, Problem};
-use crate::api::request::JsonRequest;
+use crate::api::request::{JsonRequest, QueryParams};
 use crate::clock;
 
 /// Maximum size of a request body with files.
@@ -52,8 +55,9 @@ pub struct VaultView {
 #[serde(deny_unknown_fields)]
 pub struct VaultFiles {
     /// Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-    /// `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
-    /// ignored.
+    /// `domains/{name}.md`, and summaries of conversations in `episodes/`; `.lukasa/base.jsonl` is the
+    /// state they were made from. An edited file in
+    /// `portraits/` is reported as a problem. Other files are ignored.
     files: Vec<VaultFile>,
     /// For a sync: trust a base that this server did not sign for this user, and restore memories
     /// with the origins and consents it names. Accepted only from the user.
@@ -78,7 +82,13 @@ impl VaultFiles {
                 return Err(refuse(pointer, "a path inside the vault, with forward slashes"));
             }
         }
-        let known = |file: &&VaultFile| file.path == BASE || Home::at(&file.path).is_some();
+        let known = |file: &&VaultFile| {
+            let path = &file.path;
+            path == BASE
+                || Home::at(path).is_some()
+                || vault::is_portrait(path)
+                || is_episodes(path)
+        };
         let file =
             |file: &VaultFile| File { path: file.path.clone(), content: file.content.clone() };
         Ok(self.files.iter().filter(known).map(file).collect())
@@ -94,11 +104,14 @@ fn is_inside(path: &str) -> bool {
 /// A change that a sync makes.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct VaultChange {
-    /// `save`, `change`, `forget`, `confirm`, `accept` or `reject`.
+    /// `save`, `change`, `forget`, `confirm`, `accept` or `reject`, or `episode` for a summary.
     #[schema(example = "change")]
     what: &'static str,
     /// Null if the line is new.
     memory_id: Option<String>,
+    /// The summary whose words are replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    episode_id: Option<String>,
     #[schema(example = "profile.md")]
     file: String,
     /// Zero if the line was removed.
@@ -112,6 +125,10 @@ impl From<&PlanStep> for VaultChange {
         Self {
             what: step.what.as_str(),
             memory_id: step.fact.map(|fact| fact.to_string()),
+            episode_id: match &step.what {
+                PlannedChange::Episode { id, .. } => Some(id.to_string()),
+                _ => None,
+            },
             file: step.file.clone(),
             line: step.line,
             before: step.before.clone(),
@@ -211,17 +228,31 @@ impl From<SyncReport> for VaultSynced {
     }
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct VaultQuery {
+    /// Also return the conversations, in `conversations/`: the latest ones, up to 2,000 and 16 MiB.
+    #[serde(default)]
+    conversations: bool,
+}
+
 /// Get a user's memory as markdown files, to read, edit and keep.
 ///
 /// `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
-#[utoipa::path(get, path = "/api/vault", tag = "portability", responses(
+#[utoipa::path(get, path = "/api/vault", tag = "portability", params(VaultQuery), responses(
     (status = 200, body = VaultView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_vault(
     State(app): State<App>,
     Reader(caller): Reader,
+    QueryParams(query): QueryParams<VaultQuery>,
 ) -> Result<Json<VaultView>, Problem> {
-    let files = app.engine().vault.export(&caller, clock::now()).await?;
+    let mut files = app.engine().vault.export(&caller, clock::now()).await?;
+    if query.conversations {
+        let more = app.engine().vault.export_conversations(&caller, clock::now()).await?;
+        vault::add_files(&mut files, more);
+    }
     let mut hash = Sha256::new();
     for part in files.iter().flat_map(|file| [&file.path, &file.content]) {
         hash.update((part.len() as u64).to_be_bytes());

@@ -128,12 +128,13 @@ pub async fn create_webhook(
     Admin(admin): Admin,
     sent: JsonRequest<CreateWebhook>,
 ) -> Result<(StatusCode, Json<CreatedWebhook>), Problem> {
+    let once = sent.once(&admin.key_id);
     let CreateWebhook { url, verbs } = sent.body;
     let (engine, verbs) = (app.engine().clone(), parse_verbs(&verbs)?);
     let (random, moment) = (clock::random(), clock::moment());
     let work =
         async move { engine.webhooks.create(admin.tenant, &url, verbs, &random, moment).await };
-    let hook = app.detached(work).await?;
+    let hook = app.detached_once(once, work).await?;
     let created =
         CreatedWebhook { secret: print_secret(&hook.secret), webhook: WebhookView::from(&hook) };
     Ok((StatusCode::CREATED, Json(created)))
@@ -151,7 +152,8 @@ pub struct RotateSecret {
 /// Replace the secret of a webhook. The new one is shown only in this answer.
 ///
 /// During the overlap `webhook-signature` has a signature with each of both secrets, so that the
-/// receiver can change to the new one.
+/// receiver can change to the new one. A second rotation before its end is refused, unless its own
+/// overlap is 0.
 #[utoipa::path(post, path = "/api/webhooks/{id}/rotate", tag = "webhooks", request_body = RotateSecret, params(
     ("id" = String, Path, description = "The webhook's id")), responses(
     (status = 200, body = CreatedWebhook),

@@ -14,6 +14,7 @@ use lukasa_core::oidc::ClaimRules;
 use reqwest::Url;
 
 pub use provider::{AuthorizationValues, OidcFault, OidcProvider, ProviderCode};
+pub use token::{PublicKey, verify as verify_token};
 
 /// Settings of the identity provider.
 #[derive(Debug, Clone, Default, Args)]
@@ -112,6 +113,7 @@ impl OidcSettings {
             name: self.oidc_name.clone().filter(|name| !name.is_empty()).unwrap_or(host),
             scopes: self.oidc_scopes.clone(),
             redirect_uri: format!("{origin}/oidc/callback"),
+            signed_out_uri: format!("{origin}/oidc/signed-out"),
             rules,
         })?))
     }

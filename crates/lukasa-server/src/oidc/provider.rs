@@ -42,6 +42,8 @@ pub(super) struct ProviderConfig {
     pub name: String,
     pub scopes: String,
     pub redirect_uri: String,
+    /// The page of this server that the browser returns to after a sign-out at the provider.
+    pub signed_out_uri: String,
     pub rules: ClaimRules,
 }
 
@@ -87,6 +89,8 @@ struct Metadata {
     token_endpoint_auth_methods_supported: Vec<String>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
+    /// Parsed when it is used: a provider with an unusable one can still sign users in.
+    end_session_endpoint: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -199,6 +203,21 @@ impl OidcProvider {
         Ok(url.into())
     }
 
+    /// The address that ends the browser's session at the provider (`OpenID` Connect RP-Initiated
+    /// Logout), if the provider has one. It names this client and no user: no ID token is kept for it.
+    pub async fn sign_out_url(&self, state: &str) -> Result<Option<String>, OidcFault> {
+        let _permit = self.waiting.try_acquire().map_err(|_| OidcFault::Unavailable("busy"))?;
+        let metadata = self.metadata().await?;
+        let Some(address) = &metadata.end_session_endpoint else { return Ok(None) };
+        let parsed = address.parse::<Url>().ok().filter(|url| self.is_trusted(url));
+        let mut url = parsed.ok_or(OidcFault::Provider("unsafe_address"))?;
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.config.client_id)
+            .append_pair("post_logout_redirect_uri", &self.config.signed_out_uri)
+            .append_pair("state", state);
+        Ok(Some(url.into()))
+    }
+
     /// Exchanges a code, verifies the ID token, and returns the user it names.
     pub async fn exchange(
         &self,
@@ -272,6 +291,12 @@ impl OidcProvider {
         Ok(read.ok_or(OidcFault::Provider("no_id_token"))?.id_token)
     }
 
+    /// Reads the provider's metadata, as a sign-in does.
+    pub async fn check(&self) -> Result<(), OidcFault> {
+        self.metadata().await?;
+        Ok(())
+    }
+
     /// The provider's metadata. It must be the issuer's own, and name safe addresses.
     async fn metadata(&self) -> Result<Arc<Metadata>, OidcFault> {
         let missing = OidcFault::Unavailable("no_metadata");
@@ -293,12 +318,15 @@ impl OidcProvider {
         if found.issuer != self.config.issuer {
             return Err(OidcFault::Provider("metadata_of_another_issuer"));
         }
-        // An issuer with https announces no address without it.
-        let is_https = self.config.issuer.starts_with("https:");
-        if !addresses.iter().all(|url| is_safe(url) && (!is_https || url.scheme() == "https")) {
+        if !addresses.iter().all(|url| self.is_trusted(url)) {
             return Err(OidcFault::Provider("unsafe_address"));
         }
         Ok(Arc::new(found))
+    }
+
+    /// Whether an address of the metadata may be used: an issuer with https announces none without it.
+    fn is_trusted(&self, url: &Url) -> bool {
+        is_safe(url) && (url.scheme() == "https" || !self.config.issuer.starts_with("https:"))
     }
 
     /// The provider's keys, at most this old.
@@ -370,6 +398,7 @@ mod tests {
         down: Arc<AtomicBool>,
         asked: Arc<AtomicUsize>,
         base: Arc<std::sync::OnceLock<String>>,
+        end_session: Arc<std::sync::OnceLock<String>>,
     }
 
     impl FakeProvider {
@@ -386,6 +415,7 @@ mod tests {
             own.answer(json!({
                 "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
                 "token_endpoint": format!("{base}/token"), "jwks_uri": format!("{base}/keys"),
+                "end_session_endpoint": own.end_session.get(),
             }))
         }
 
@@ -417,6 +447,7 @@ mod tests {
                 name: "fake".to_owned(),
                 scopes: "openid".to_owned(),
                 redirect_uri: "http://127.0.0.1/oidc/callback".to_owned(),
+                signed_out_uri: "http://127.0.0.1/oidc/signed-out".to_owned(),
                 rules: ClaimRules {
                     user_claim: "sub".to_owned(),
                     user_prefix: String::new(),
@@ -460,5 +491,31 @@ mod tests {
         let request = AuthorizationValues { state: "s", nonce: "n", challenge: "c" };
         let fault = unreachable.authorization_url(request).await.unwrap_err();
         assert_eq!(fault, OidcFault::Unavailable("no_metadata"));
+    }
+
+    #[tokio::test]
+    async fn oidc_sign_out_uses_only_a_safe_address_that_the_provider_announces() {
+        let (_, without) = FakeProvider::start().await;
+        assert_eq!(without.sign_out_url("s").await, Ok(None));
+        for address in [
+            "http://id.example/end",
+            "https://a:b@id.example/end",
+            "javascript:alert(1)",
+            "/end",
+            "",
+        ] {
+            let (fake, provider) = FakeProvider::start().await;
+            fake.end_session.set(address.to_owned()).unwrap();
+            let fault = provider.sign_out_url("s").await.unwrap_err();
+            assert_eq!(fault, OidcFault::Provider("unsafe_address"), "{address}");
+            let request = AuthorizationValues { state: "s", nonce: "n", challenge: "c" };
+            assert!(provider.authorization_url(request).await.is_ok(), "{address}");
+        }
+        let (fake, provider) = FakeProvider::start().await;
+        fake.end_session.set("https://id.example/end?p=1".to_owned()).unwrap();
+        let url = provider.sign_out_url("a b").await.unwrap().unwrap();
+        let expected = "https://id.example/end?p=1&client_id=lukasa&post_logout_redirect_uri=\
+                        http%3A%2F%2F127.0.0.1%2Foidc%2Fsigned-out&state=a+b";
+        assert_eq!(url, expected);
     }
 }

@@ -5,11 +5,12 @@
 //! The data contains them unchanged.
 
 use jiff::Timestamp;
+use lukasa_core::admission::name_directs;
 use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
-use lukasa_engine::recall::RecallResult;
+use lukasa_engine::recall::{RecallResult, RecalledEpisode};
 use lukasa_engine::{Memory, Outcome};
-use lukasa_text::line::harmless;
+use lukasa_text::line::{harmless, harmless_start};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -67,6 +68,8 @@ struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<&'static str>,
     importance: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instruction: Option<&'static str>,
     valid_from: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_until: Option<Timestamp>,
@@ -76,6 +79,41 @@ struct Brief {
     /// The digest that a yes to this proposal must carry.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
+}
+
+/// Maximum length of an episode's summary in a message, in characters.
+const SUMMARY_CHARS: usize = 400;
+
+/// An episode as a model needs it. The fields have the names that they have in the API.
+#[derive(Debug, Serialize)]
+struct EpisodeBrief<'e> {
+    id: String,
+    /// Absent if it is an order: clients choose the ids of sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'e str>,
+    summary: &'e str,
+    started_at: Timestamp,
+    ended_at: Timestamp,
+    domains: &'e [String],
+    relevance: f64,
+}
+
+impl<'e> From<&'e RecalledEpisode> for EpisodeBrief<'e> {
+    fn from(found: &'e RecalledEpisode) -> Self {
+        let episode = &found.episode;
+        Self {
+            id: episode.id.to_string(),
+            session_id: Some(episode.session.as_str()).filter(|id| !name_directs(id)),
+            title: episode.title.as_deref(),
+            summary: &episode.summary,
+            started_at: episode.started_at,
+            ended_at: episode.ended_at,
+            domains: &found.domains,
+            relevance: hundredths(found.why.relevance),
+        }
+    }
 }
 
 /// Rounds to two decimals: more digits would only cost tokens.
@@ -100,6 +138,7 @@ impl From<MemoryView> for Brief {
             confidence: hundredths(view.effective_confidence),
             tier: Some(view.tier).filter(|tier| *tier != Tier::Strong.as_str()),
             importance: hundredths(view.importance),
+            instruction: view.unmentioned.then_some("use it, but do not mention it"),
             valid_from: view.valid_from,
             valid_until: view.valid_until,
             updated_at: view.updated_at,
@@ -213,11 +252,24 @@ pub(super) fn recalled(found: &RecallResult) -> ToolAnswer {
         ..Brief::from(MemoryView::from(&found.memory))
     };
     let briefs: Vec<Brief> = found.memories.iter().map(brief).collect();
-    let head = match briefs.len() {
-        0 => "Nothing is remembered about this.".to_owned(),
-        count => format!("{}, the best first:", count_memories(count)),
+    let head = match (briefs.len(), found.episodes.len()) {
+        (0, 0) => "Nothing is remembered about this.".to_owned(),
+        (0, _) => "No memory is about this.".to_owned(),
+        (count, _) => format!("{}, the best first:", count_memories(count)),
     };
-    listed(head, &briefs, None, true)
+    let mut answer = listed(head, &briefs, None, true);
+    if !found.episodes.is_empty() {
+        answer.message.push_str("\nSummaries of earlier conversations:");
+        for RecalledEpisode { episode, .. } in &found.episodes {
+            let day = episode.ended_at.strftime("%Y-%m-%d");
+            let summary = harmless_start(&episode.summary, SUMMARY_CHARS);
+            answer.message.push_str(&format!("\n- {day}: {summary}"));
+        }
+        answer.structured["message"] = answer.message.as_str().into();
+    }
+    let episodes: Vec<EpisodeBrief<'_>> = found.episodes.iter().map(EpisodeBrief::from).collect();
+    answer.structured["episodes"] = data(episodes);
+    answer
 }
 
 /// The URI of a memory for citations.

@@ -22,6 +22,9 @@ use crate::api::search::SearchRequest;
 use crate::api::wire::MemoryView;
 use crate::clock;
 
+/// Maximum number of episodes in the answer to a recall, as in a prompt (R164).
+const MAX_EPISODES: usize = 5;
+
 /// A call with everything it needs besides its arguments.
 struct Execution<'a> {
     engine: &'a Engine,
@@ -96,6 +99,9 @@ impl Execution<'_> {
                 let asked = sent.into_request::<SearchRequest>()?;
                 let mut query = asked.recall()?;
                 query.projects = query.projects.or(Some(projects));
+                if self.tool.action == Action::Recall {
+                    query.episodes = MAX_EPISODES;
+                }
                 let mut found = engine.recall.search(model, &query, now).await?;
                 asked.leave_out_irrelevant(&mut found);
                 return Ok(match self.tool.action {

@@ -29,5 +29,7 @@ mod session_lifecycle;
 mod sessions;
 mod sign_in;
 mod sources;
+mod space_trust;
+pub mod spaces;
 mod usage;
 mod vault;

@@ -193,11 +193,16 @@ impl TestApp {
 
     /// The same for an application whose operator vouches that its content is the user's own.
     pub async fn application_key(&self, tenant: &str) -> Client {
+        self.key_with_origin(tenant, Origin::UserSaid).await
+    }
+
+    /// A key for all users of a tenant, whose content has this origin.
+    pub async fn key_with_origin(&self, tenant: &str, origin: Origin) -> Client {
         let new = NewKey {
-            name: format!("{tenant} application"),
+            name: format!("{tenant} {}", origin.as_str()),
             user: None,
             permissions: Permission::ALL.to_vec(),
-            origin: Origin::UserSaid,
+            origin,
             expires_at: None,
         };
         let tenant = TenantId::named(tenant);

@@ -2,6 +2,7 @@
 
 mod backup;
 mod connect;
+mod doctor;
 mod managed_postgres;
 mod memory_commands;
 mod service;
@@ -53,6 +54,82 @@ async fn cli_sign_in_link_signs_its_user_in() {
         let sent = serde_json::json!({ "link": link.expect("an address to open") });
         let entered = app.anonymous().post("/api/sign-in", sent).await.expect(201).json();
         assert_eq!((&entered["user"], &entered["admin"]), (&"alice".into(), &admin.into()));
+    }
+}
+
+#[tokio::test]
+async fn sign_in_link_begins_with_the_public_address_and_names_an_existing_tenant() {
+    let app = crate::app::TestApp::with_keys().await;
+    let link = |tenant: &str, more: &[&str], environment: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+        command.args(["sign-in", "--tenant", tenant, "--user", "alice"]).args(more);
+        command.env("DATABASE_URL", app.database.url());
+        for name in ["LUKASA_PUBLIC_URL", "LUKASA_URL", "LUKASA_TENANT"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().copied()).output().expect("lukasa runs")
+    };
+    let both = [("LUKASA_PUBLIC_URL", "https://m.example/"), ("LUKASA_URL", "http://10.0.0.1:1")];
+    for (more, environment, expected) in [
+        (&[][..], &both[..], "https://m.example/sign-in#"),
+        (&[], &both[1..], "http://10.0.0.1:1/sign-in#"),
+        (&[], &[], "http://127.0.0.1:7777/sign-in#"),
+        (&["--url", "https://o.example"], &both, "https://o.example/sign-in#"),
+    ] {
+        let made = link("acme", more, environment);
+        assert!(text(&made.stdout).contains(expected), "{}", text(&made.stdout));
+    }
+    let refused = link("acmee", &[], &[]);
+    let errors = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("no tenant called `acmee`; the tenants are: acme"), "{errors}");
+    assert!(errors.contains("--create-tenant"), "{errors}");
+    assert!(link("acmee", &["--create-tenant"], &[]).status.success());
+    assert!(link("acmee", &[], &[]).status.success());
+}
+
+#[tokio::test]
+async fn database_without_schema_is_answered_with_the_command_that_creates_it() {
+    let database = TestDatabase::fresh().await;
+    database.leave_unchecked();
+    let empty = "drop schema public cascade; create schema public";
+    database.admin().await.batch_execute(empty).await.unwrap();
+    for line in [
+        &["key", "create", "--tenant", "acme", "--name", "bot"][..],
+        &["key", "list", "--tenant", "acme"],
+        &["sign-in", "--tenant", "acme", "--user", "alice"],
+        &["audit", "list", "--tenant", "acme"],
+        &["signing-key", "list"],
+    ] {
+        let output = lukasa(&database, line);
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line:?}: {errors}");
+        assert!(errors.contains("no schema yet: run `lukasa migrate`"), "{line:?}: {errors}");
+    }
+}
+
+#[tokio::test]
+async fn key_of_a_new_tenant_says_that_the_tenant_was_created() {
+    let database = TestDatabase::fresh().await;
+    let create = || lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "bot"]);
+    assert_eq!(text(&create().stderr), "created the tenant acme\n");
+    assert_eq!(text(&create().stderr), "");
+}
+
+#[test]
+fn pool_sizes_out_of_range_are_refused_with_the_range() {
+    for (flag, value, range) in [
+        ("--pool-size", "0", "2..=1000"),
+        ("--pool-size", "1", "2..=1000"),
+        ("--pool-size", "1001", "2..=1000"),
+        ("--admission-pool", "0", "1..=1000"),
+        ("--background-pool", "0", "1..=1000"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+        let output = command.args(["serve", flag, value]).output().unwrap();
+        let errors = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(flag) && errors.contains(range), "{errors}");
     }
 }
 
@@ -139,8 +216,43 @@ async fn migrate_is_idempotent() {
     assert_eq!(text(&output.stdout).replace([' ', '\n'], ""), r#"{"pending":[]}"#);
 }
 
+#[tokio::test]
+async fn migrate_reaches_every_cell_and_reports_all_that_fail() {
+    let (database, east) = (TestDatabase::fresh().await, TestDatabase::fresh().await);
+    let empty = "drop schema public cascade; create schema public";
+    east.admin().await.batch_execute(empty).await.unwrap();
+    let admin = database.admin().await;
+    // The directory cannot be migrated, because it has a step that the program does not know.
+    let unknown = "insert into refinery_schema_history (version, name, applied_on, checksum) \
+                   values (9999, 'unknown', '2026-01-01T00:00:00Z', '1')";
+    admin.batch_execute(unknown).await.unwrap();
+    let away = "postgres://nobody@127.0.0.1:1/none".to_owned();
+    for (name, url) in [("east", east.url()), ("north", away.clone()), ("west", away)] {
+        let add = "insert into cell (name, url, added_at) values ($1, $2, now())";
+        admin.execute(add, &[&name, &url]).await.unwrap();
+    }
+    let output = lukasa(&database, &["migrate"]);
+    assert_eq!(output.status.code(), Some(1));
+    let (applied, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(applied.contains("Applied 1 directory in cell east"), "{applied}");
+    assert!(errors.contains("3 of 4 databases"), "{errors}");
+    for name in ["north", "west", "main"] {
+        assert!(errors.contains(&format!("cell {name}: ")), "{errors}");
+    }
+    let known = "delete from refinery_schema_history where version = 9999; \
+                 delete from cell where name <> 'east'";
+    admin.batch_execute(known).await.unwrap();
+    let output = lukasa(&database, &["migrate"]);
+    assert_eq!(text(&output.stdout), "The schema is up to date.\n", "{}", text(&output.stderr));
+    // `doctor --fix` reaches it too.
+    east.admin().await.batch_execute(empty).await.unwrap();
+    lukasa(&database, &["doctor", "--fix"]);
+    let output = lukasa(&database, &["migrate"]);
+    assert_eq!(text(&output.stdout), "The schema is up to date.\n", "{}", text(&output.stderr));
+}
+
 #[test]
-fn version_names_the_commit_the_target_and_the_console() {
+fn version_names_the_commit_the_target_and_the_features() {
     let run = |flag: &str| {
         let run = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg(flag).output().unwrap();
         text(&run.stdout)
@@ -148,7 +260,16 @@ fn version_names_the_commit_the_target_and_the_console() {
     let long = run("--version");
     let names: Vec<&str> =
         long.lines().filter_map(|line| line.split_once(':')).map(|l| l.0).collect();
-    assert_eq!(names, ["commit", "target", "console"], "{long}");
+    assert_eq!(names, ["commit", "target", "profile", "features"], "{long}");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let git = Command::new("git").args(["-C", root, "rev-parse", "HEAD"]).output();
+    let clone = git.ok().filter(|git| git.status.success()).map(|git| text(&git.stdout));
+    let set = option_env!("LUKASA_COMMIT").map(str::to_owned).filter(|set| !set.is_empty());
+    let commit = set.or(clone).unwrap_or_else(|| "unknown".to_owned());
+    assert!(long.contains(&format!("\ncommit:   {}\n", commit.trim())), "{long}");
+    let has_console = std::path::Path::new(root).join("web/dist/index.html").exists();
+    let features = long.lines().find(|line| line.starts_with("features:")).unwrap();
+    assert_eq!(features.contains("console"), has_console, "{long}");
     assert!(long.starts_with(&format!("lukasa {}\n", env!("CARGO_PKG_VERSION"))), "{long}");
     assert_eq!(run("-V").trim(), format!("lukasa {}", env!("CARGO_PKG_VERSION")));
 }

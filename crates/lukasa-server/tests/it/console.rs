@@ -40,6 +40,7 @@ async fn console_pages_have_a_strict_content_security_policy() {
         assert!(
             policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'")
         );
+        assert!(policy.contains("require-trusted-types-for 'script'"), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains("http") && !policy.contains('*'));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
@@ -56,10 +57,13 @@ async fn console_pages_have_a_strict_content_security_policy() {
 async fn console_pages_are_not_served_for_api_requests() {
     let (app, folder) = (TestApp::with_keys().await, built());
     let browser = open_console(&app, folder.path()).await;
-    for path in ["/api/nothing", "/api", "/v1/nothing", "/mem0/nothing", "/receipts/x"] {
+    for path in ["/api/nothing", "/api", "/mem0/nothing", "/receipts/x"] {
         let answer = browser.get(path).await;
         assert_eq!((answer.status, answer.code().as_str()), (404, "not_found"), "{path}");
     }
+    // In the format of chat clients.
+    let answer = browser.get("/v1/nothing").await.expect(404);
+    assert_eq!(answer.at("/error/code"), "not_found");
     for path in
         ["/assets/gone.js", "/favicon.png", "/.secret", "/../Cargo.toml", "/assets/%2e%2e/.secret"]
     {
@@ -86,4 +90,39 @@ async fn cross_site_link_opens_only_the_local_console_page() {
     elsewhere.get("/memory").await.expect(200);
     elsewhere.get("/api/memory").await.refused(403, "cross_site");
     elsewhere.with("host", "evil.example").get("/memory").await.refused(403, "cross_site");
+}
+
+#[tokio::test]
+async fn docs_pages_describe_every_operation_and_load_nothing() {
+    let app = TestApp::with_keys().await;
+    let reference = app.anonymous().get("/docs").await.expect(200);
+    let errors = app.anonymous().get("/docs/errors").await.expect(200);
+    for page in [&reference, &errors] {
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        let text = page.text();
+        for loaded in ["<script", "<img", "<link", "src=", "href=\"http", "url("] {
+            assert!(!text.contains(loaded), "{loaded}");
+        }
+    }
+    let document = serde_json::to_value(lukasa_server::http::document()).unwrap();
+    let text = reference.text();
+    let mut count = 0;
+    for operations in document["paths"].as_object().unwrap().values() {
+        for operation in operations.as_object().unwrap().values() {
+            let Some(id) = operation["operationId"].as_str() else { continue };
+            assert!(text.contains(&format!("<h3 id=\"{id}\">")), "{id}");
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} operations");
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(text.contains(&format!("<h3 id=\"type-{name}\">")), "{name}");
+    }
+    // The type of a problem is the address of its description.
+    let problem = app.anonymous().get("/api/memory").await.refused(401, "unauthenticated");
+    let address = problem.at("/type");
+    let anchor = address.strip_prefix("/docs/errors#").expect("a description");
+    assert!(errors.text().contains(&format!("id=\"{anchor}\"")), "{anchor}");
+    app.anonymous().get("/docs/nothing").await.refused(404, "not_found");
 }

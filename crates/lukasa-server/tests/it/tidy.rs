@@ -4,6 +4,7 @@
 //! test of its own with planted violations, to show that it detects them. The rules read text, not
 //! meaning: they prevent slips, not deliberate evasion.
 
+mod migrations;
 mod modules;
 mod vocabulary;
 
@@ -14,7 +15,7 @@ use lukasa_store::tables::USER_TABLES;
 
 type Rule = fn(&str, &str) -> Vec<String>;
 
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 14] = [
     ("length", file_length),
     ("names", empty_names),
     ("docs", inner_docs),
@@ -22,6 +23,8 @@ const RULES: [(&str, Rule); 12] = [
     ("dependencies", dependencies),
     ("sql", sql_only_in_store),
     ("user", user_in_every_statement),
+    ("member", scope_of_a_caller),
+    ("migrations", migrations::online_migrations),
     ("machine", machine_paths),
     ("name", former_name),
     ("words", vocabulary::words),
@@ -190,7 +193,7 @@ fn dependencies(path: &str, text: &str) -> Vec<String> {
     const MAY_NAME: [(&str, &[&str]); 10] = [
         ("tokio", &["lukasa-store", "lukasa-models", "lukasa-engine", "lukasa-server"]),
         ("reqwest", &["lukasa-models", "lukasa-server"]),
-        ("candle-core", &["lukasa-models"]),
+        ("lukasa-encoder", &["lukasa-models"]),
         ("model2vec-rs", &["lukasa-models"]),
         ("tokio-postgres", &["lukasa-store"]),
         ("deadpool-postgres", &["lukasa-store"]),
@@ -296,6 +299,40 @@ fn statement_without_user_id_is_detected() {
     assert_eq!(caught("q(\"select 1 from fact_total for update of fact\")"), 0);
     let testing = "crates/lukasa-store/src/testing/rows.rs";
     assert_eq!(user_in_every_statement(testing, "q(\"delete from fact\")").len(), 0);
+}
+
+/// A caller may act in a space, and is a member only if the transaction's opening says so: the engine
+/// opens the scope of a caller with `read_as`, `read_settled_as` and `write_as`.
+fn scope_of_a_caller(path: &str, text: &str) -> Vec<String> {
+    if !path.starts_with("crates/lukasa-engine/src/") || extension(path) != "rs" {
+        return Vec::new();
+    }
+    let code: String = Source::scan(text).code;
+    let mut faults = Vec::new();
+    for method in [".read(", ".read_settled(", ".write("] {
+        for (line, _, after) in occurrences(&code, method) {
+            let arguments: String =
+                after.chars().take(120).filter(|c| !c.is_whitespace()).collect();
+            let arguments = arguments.strip_prefix('&').unwrap_or(&arguments);
+            let arguments = arguments.strip_prefix("request.").unwrap_or(arguments);
+            if let Some(rest) = arguments.strip_prefix("caller.tenant,")
+                && (rest.starts_with("caller.user)") || rest.starts_with("request.caller.user)"))
+            {
+                faults.push(format!("{path}:{line}: `{method}` does not check the membership"));
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn scope_of_a_caller_without_the_membership_is_detected() {
+    let path = "crates/lukasa-engine/src/a.rs";
+    let found = |code: &str| scope_of_a_caller(path, code).len();
+    assert_eq!(found("store.read(caller.tenant, caller.user).await?"), 1);
+    assert_eq!(found("store\n  .write(\n  request.caller.tenant,\n  request.caller.user)"), 1);
+    assert_eq!(found("store.read_as(caller).await?; store.read(caller.tenant, space)"), 0);
+    assert_eq!(found("store.write(job.tenant, job.user)"), 0);
 }
 
 /// The fields of structs that clap fills and that no code of the same crate reads.

@@ -73,7 +73,7 @@ async fn cli_vault_export_and_sync_touch_only_changed_files() {
     me.save("Lives in Lisbon").await;
     let plums = me.save("Grows plums").await.at("/memory/id");
     let (code, output) = vault(&served, &place, &["export"]).await;
-    assert_eq!((code, output.contains("2 files written")), (0, true), "{output}");
+    assert_eq!((code, output.contains("3 files written")), (0, true), "{output}");
     assert_eq!(vault(&served, &place, &["export"]).await.0, 1, "a vault is not written over");
     let times = place.times();
     for arguments in [&["sync"][..], &["status"], &["export", "--force"]] {
@@ -113,6 +113,45 @@ async fn cli_vault_export_and_sync_touch_only_changed_files() {
     assert_eq!(vault(&served, &place, &["status"]).await.0, 5, "until the user decides");
     place.edit("profile.md", "Grows pears", "Grows figs");
     assert_eq!(vault(&served, &place, &["sync", "--json"]).await.0, 0);
+}
+
+#[tokio::test]
+async fn cli_vault_writes_conversations_on_request_and_syncs_none() {
+    let app = TestApp::local().await;
+    let served = Served::start(&app, &["--embedder", "off", "--workers", "0"]).await;
+    let (me, place) = (&served.client, Place::new());
+    me.save("Lives in Lisbon").await;
+    let turns = serde_json::json!({ "turns": [{ "role": "user", "content": "I like trains." }] });
+    me.post("/api/sessions/talk/turns", turns).await.expect(201);
+    assert_eq!(vault(&served, &place, &["export"]).await.0, 0);
+    let folder = place.0.join("conversations");
+    assert!(!folder.exists(), "only on request");
+    let again = ["export", "--force", "--conversations"];
+    let (code, output) = vault(&served, &place, &again).await;
+    assert_eq!((code, output.contains("2 files written")), (0, true), "{output}");
+    let times = place.times();
+    let is_talk = |path: &&PathBuf| path.starts_with(&folder) && !path.ends_with("README.md");
+    let talk = times.iter().map(|(path, _)| path).find(is_talk).unwrap().clone();
+    assert!(fs::read_to_string(&talk).unwrap().contains("> I like trains.\n"));
+    assert_eq!(vault(&served, &place, &again).await.0, 0);
+    assert_eq!(place.times(), times, "nothing is written twice");
+    // An edit or a removal of such a file changes nothing, and a sync leaves it alone.
+    fs::write(&talk, "edited").unwrap();
+    fs::remove_file(folder.join("README.md")).unwrap();
+    let (code, output) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 0 && output.contains("nothing was changed"), "{output}");
+    assert_eq!(fs::read_to_string(&talk).unwrap(), "edited");
+    assert_eq!(me.get("/api/sessions/talk/turns").await.each("content"), ["I like trains."]);
+    // A removed conversation is removed from the folder by the next export.
+    me.delete("/api/sessions/talk").await.expect(200);
+    assert_eq!(vault(&served, &place, &again).await.0, 0);
+    assert!(!talk.exists());
+    // An edited portrait is reported, and stays as it is.
+    place.edit("portraits/profile.md", "Lisbon", "Faro");
+    let (code, output) = vault(&served, &place, &["sync"]).await;
+    assert!(code == 1 && output.contains("PROBLEM  portraits/profile.md"), "{output}");
+    assert!(place.read("portraits/profile.md").contains("Faro"));
+    assert_eq!(me.get("/api/memory").await.each("content"), ["Lives in Lisbon"]);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use crate::tables::USER_TABLES;
 
 /// A rule and a query for the rows that break it, each as one line of text.
-const RULES: [(&str, &str); 11] = [
+const RULES: [(&str, &str); 12] = [
     (
         "a passage belongs to a version, a turn or an episode in use",
         "select kind || ' ' || source_id from passage p where not exists ( \
@@ -67,6 +67,11 @@ const RULES: [(&str, &str); 11] = [
            or exists (select 1 from usage u where u.user_id = t.user_id and u.fact_id = t.fact_id) \
            or exists (select 1 from given_baseline g where g.user_id = t.user_id \
                          and t.fact_id = any(g.facts)))",
+    ),
+    (
+        "the grant of a space is found from the list of its member",
+        "select g.user_id || ' ' || g.member_id from space_grant g where not exists ( \
+           select 1 from membership m where m.user_id = g.member_id and m.space_id = g.user_id)",
     ),
     (
         "each lane of a user has one head among its waiting jobs",

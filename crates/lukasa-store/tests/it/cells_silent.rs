@@ -1,5 +1,6 @@
 //! A cell that accepts connections and does not answer, as a hung host does: its users are refused
-//! soon, and then at once; the users of other cells, workers and metrics do not notice it.
+//! soon, also if their requests are under way, and then at once; the users of other cells, workers and
+//! metrics do not notice it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use lukasa_core::Timestamp;
-use lukasa_store::{Error, Store};
+use lukasa_core::{Timestamp, UserId};
+use lukasa_store::{Error, Store, directory, domain};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -123,6 +124,54 @@ async fn cell_that_becomes_silent_concerns_its_own_users_only_and_is_used_again(
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(read(&store, acme(), &upper).await.unwrap(), ["travel"]);
+}
+
+#[tokio::test]
+async fn work_under_way_in_a_cell_that_becomes_silent_is_refused_soon() {
+    let (deployment, proxy, lower, upper) = behind_proxy().await;
+    let store = deployment.main.store();
+    write(&store, acme(), &upper, "travel").await.unwrap();
+    let user = UserId::named(acme(), &upper);
+    let opening = store.read(acme(), user).await.unwrap();
+    let reading = store.read(acme(), user).await.unwrap();
+    directory::me(&reading).await.unwrap();
+    let writing = store.write(acme(), user).await.unwrap();
+    domain::open(&writing, "food", NOW).await.unwrap();
+    proxy.freeze(true);
+    let started = Instant::now();
+    let (opened, read, committed) = tokio::time::timeout(Duration::from_secs(20), async {
+        tokio::join!(directory::me(&opening), directory::me(&reading), writing.commit())
+    })
+    .await
+    .expect("the requests are answered");
+    assert!(matches!(opened, Err(Error::Unavailable(_))), "{opened:?}");
+    assert!(matches!(read, Err(Error::Unavailable(_))), "{read:?}");
+    assert!(matches!(committed, Err(Error::Unavailable(_))), "{committed:?}");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    write(&store, acme(), &lower, "food").await.unwrap();
+    assert_eq!(store.cells_up(), [("east".to_owned(), false)]);
+}
+
+#[tokio::test]
+async fn work_in_a_busy_cell_is_waited_for() {
+    let (deployment, _proxy, _, upper) = behind_proxy().await;
+    let store = deployment.main.store();
+    write(&store, acme(), &upper, "travel").await.unwrap();
+    // Longer than the cell is used without a probe: the user's lock is held.
+    let (high, _) = UserId::named(acme(), &upper).uuid().as_u64_pair();
+    let holder = deployment.east.admin().await;
+    let hold = format!("begin; select pg_advisory_xact_lock({})", high.cast_signed());
+    holder.batch_execute(&hold).await.unwrap();
+    let release = async {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        holder.batch_execute("rollback").await.unwrap();
+    };
+    let started = Instant::now();
+    let (written, ()) = tokio::join!(write(&store, acme(), &upper, "food"), release);
+    written.unwrap();
+    assert!(started.elapsed() >= Duration::from_secs(3), "{:?}", started.elapsed());
+    assert_eq!(store.cells_up(), [("east".to_owned(), true)]);
+    assert_eq!(read(&store, acme(), &upper).await.unwrap(), ["food", "travel"]);
 }
 
 #[tokio::test]

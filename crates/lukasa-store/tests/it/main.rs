@@ -4,6 +4,7 @@
 mod cells;
 mod cells_silent;
 mod consistency;
+mod migrations;
 mod plans;
 mod pools;
 mod queue;

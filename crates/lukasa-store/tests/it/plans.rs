@@ -139,6 +139,15 @@ const FILL_RECALL: &str = "
       join fact b on b.user_id = a.user_id and b.fact_id <> a.fact_id;
   insert into recall_state select distinct user_id, tenant_id, 1, 1, 0 from session;";
 
+async fn explained(client: &Client, explain: &str) -> String {
+    let line = |message: &SimpleQueryMessage| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    };
+    let lines = client.simple_query(explain).await.unwrap();
+    lines.iter().filter_map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[tokio::test]
 async fn recall_reads_passages_embeddings_and_links_from_indexes_alone() {
     let database = TestDatabase::fresh().await;
@@ -157,14 +166,45 @@ async fn recall_reads_passages_embeddings_and_links_from_indexes_alone() {
     let statements = lukasa_store::recallable::INDEX_ONLY_STATEMENTS;
     assert!(statements.len() >= 4);
     for (name, sql) in statements {
-        let plan = serving.simple_query(&format!("explain (generic_plan) {sql}")).await.unwrap();
-        let line = |message: &SimpleQueryMessage| match message {
-            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
-            _ => None,
-        };
-        let plan = plan.iter().filter_map(line).collect::<Vec<_>>().join("\n");
+        let plan = explained(&serving, &format!("explain (generic_plan) {sql}")).await;
         assert!(plan.contains("Index Only Scan"), "{name} must read an index alone:\n{plan}");
         assert!(!plan.contains("Seq Scan"), "{name} must read one user only:\n{plan}");
         assert!(!plan.contains("Bitmap"), "{name} must read an index alone:\n{plan}");
+    }
+}
+
+#[tokio::test]
+async fn recall_reads_the_only_user_of_a_database_in_index_order() {
+    let database = TestDatabase::fresh().await;
+    database.leave_unchecked();
+    let admin = database.admin().await;
+    let tenant = TenantId::named("acme").uuid();
+    for fill in [FILL, FILL_RECALL] {
+        let fill = fill.replace("$TENANT$", &format!("'{tenant}'::uuid"));
+        let fill = fill.replace("$USERS$", "1").replace("$EACH$", "20");
+        admin.batch_execute(&fill).await.unwrap();
+    }
+    admin.batch_execute("vacuum analyze").await.unwrap();
+    let row = admin.query_one("select user_id from session limit 1", &[]).await.unwrap();
+    let user: Uuid = row.get(0);
+    let serving = serving(&database, tenant, user).await;
+    let statements = lukasa_store::recallable::INDEX_ONLY_STATEMENTS.into_iter();
+    for (name, sql) in statements.filter(|(name, _)| name.ends_with("in order")) {
+        let sql = sql.replace("$1", &format!("'{user}'"));
+        let sql = match name {
+            "passages in order" => sql.replace("$2", "0"),
+            _ => sql.replace("$2", "'potion'").replace("$3", "0"),
+        };
+        let explain = format!("explain {sql}");
+        assert!(
+            explained(&serving, &explain).await.contains("Sort"),
+            "{name}: the test has no effect"
+        );
+        serving.batch_execute("begin; set local enable_sort = off").await.unwrap();
+        let plan = explained(&serving, &explain).await;
+        serving.batch_execute("rollback").await.unwrap();
+        assert!(plan.contains("Index Only Scan"), "{name} must read an index alone:\n{plan}");
+        assert!(!plan.contains("Sort"), "{name} must not be sorted:\n{plan}");
+        assert!(!plan.contains("app.tenant"), "{name} must read the setting once:\n{plan}");
     }
 }

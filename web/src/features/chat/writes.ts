@@ -4,9 +4,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import type { SessionView, Written } from "lukasa-client";
 import { useMemo } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
+import { hasHiddenTitle } from "../../data/hidden.ts";
 import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { useWrite } from "../../data/writes.ts";
@@ -41,7 +42,7 @@ export function useChatWrites() {
         return true;
       } catch (error) {
         hide();
-        showToast({ text: sentenceOf(error), tone: "bad" });
+        showFailure(error, { about: title, retry: () => retitle(session, title) });
         return false;
       } finally {
         void queries.invalidateQueries({ queryKey: LIST });
@@ -67,32 +68,37 @@ export function useChatWrites() {
         after: read,
       });
     };
+    const restore = async (session: SessionView, title: string): Promise<void> => {
+      try {
+        await lukasa.sessions.restore(session.id);
+        const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
+        showToast({ text: t("chat.restored"), about: title, action });
+      } catch (error) {
+        showFailure(error, { about: title, retry: () => restore(session, title) });
+      }
+      read();
+    };
     return {
       /** Renaming is no operation, so the toast itself undoes it. An empty title removes the title. */
       async rename(session: SessionView, title: string) {
+        // Undo has to write the title itself, not its placeholder.
+        const before = hasHiddenTitle(session)
+          ? await lukasa.sessions.get(session.id, { show_hidden: true }).catch(() => undefined)
+          : session;
         if (!(await retitle(session, title))) return;
         showToast({
           text: t("chat.renamed"),
           about: title,
-          action: {
+          action: before && {
             label: t("shell.undo.undo"),
-            run: () => void retitle({ ...session, title }, session.title ?? ""),
+            run: () => void retitle({ ...session, title }, before.title ?? ""),
           },
         });
       },
 
       delete: trash,
 
-      async restore(session: SessionView, title: string) {
-        try {
-          await lukasa.sessions.restore(session.id);
-          const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
-          showToast({ text: t("chat.restored"), about: title, action });
-        } catch (error) {
-          showToast({ text: sentenceOf(error), tone: "bad" });
-        }
-        read();
-      },
+      restore,
     };
   }, [lukasa, queries, write, navigate, open]);
 }

@@ -6,7 +6,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { useRefreshSources } from "../../data/sources.ts";
 import { useWrite } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -80,9 +80,7 @@ function Item({ pass, item }: { pass: PassView; item: LeftSentenceView }) {
         ) : (
           <span className="text-muted">{t("sources.leftOut.hidden")}</span>
         )}{" "}
-        <span className="text-fine text-muted">
-          {known(reason) ? t(reason) : item.reason.replaceAll("_", " ")}
-        </span>
+        <span className="text-fine text-muted">{nameText(reason, item.reason)}</span>
       </span>
       {item.domain && <Badge>{domainName(item.domain)}</Badge>}
       {item.memory_id ? (

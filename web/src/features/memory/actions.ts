@@ -24,28 +24,42 @@ export interface MemoryActions {
 
 /** Actions by status. Proposals are answered in their own list, with their evidence. */
 const ACTIONS_BY_STATUS: Record<string, readonly string[]> = {
-  active: ["edit", "confirm", "forget", "delete"],
+  active: ["edit", "changed", "confirm", "forget", "delete"],
   upcoming: ["edit", "confirm", "forget", "delete"],
   expired: ["edit", "forget", "delete"],
   candidate: ["forget", "delete"],
   forgotten: ["restore", "delete"],
   trashed: ["restore"],
 };
+/** What changes a memory or ends it: the verbs that are offered wherever a memory is shown in full. */
+export const VERBS: readonly string[] = [
+  "edit",
+  "changed",
+  "confirm",
+  "restore",
+  "forget",
+  "delete",
+];
 /** For every status, also during time travel. */
 const READ_ONLY_ACTIONS = ["history", "sources"];
 /** For every status, but not during time travel. */
 const ROW_ACTIONS = ["select"];
 
-/** The actions, for the Memory page or for the page of one memory. */
+/** The actions, for the Memory page or for one memory. */
 export function useActionList(
   edit: (id: string) => void,
-  sources: (id: string) => void,
   select?: (id: string) => void,
 ): MemoryAction[] {
   const writes = useMemoryWrites();
   return useMemo<MemoryAction[]>(
     () => [
-      { name: "edit", key: "e", label: t("memory.act.edit"), run: ({ id }) => edit(id) },
+      { name: "edit", key: "e", label: t("memory.act.correct"), run: ({ id }) => edit(id) },
+      {
+        name: "changed",
+        key: "o",
+        label: t("memory.act.changed"),
+        run: (memory, open) => open(memory, "changed"),
+      },
       {
         name: "confirm",
         key: "c",
@@ -76,7 +90,12 @@ export function useActionList(
         label: t("memory.act.history"),
         run: (memory, open) => open(memory, "history"),
       },
-      { name: "sources", key: "s", label: t("memory.act.sources"), run: ({ id }) => sources(id) },
+      {
+        name: "sources",
+        key: "s",
+        label: t("memory.act.sources"),
+        run: (memory, open) => open(memory, "sources"),
+      },
       ...(select
         ? [
             {
@@ -88,7 +107,7 @@ export function useActionList(
           ]
         : []),
     ],
-    [writes, edit, sources, select],
+    [writes, edit, select],
   );
 }
 

@@ -2,15 +2,15 @@
 import type { MemoryView, UpdateMemory } from "lukasa-client";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { useDomains } from "../../data/domains.ts";
+import { ruleKey } from "../../data/kind.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { INPUT, Input } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Select } from "../../ui/select.tsx";
-
-type Mode = "change" | "correction";
 
 interface Draft {
   content: string;
@@ -20,7 +20,6 @@ interface Draft {
   value: string;
   from: string;
   until: string;
-  mode: Mode;
 }
 
 function draftOf(memory: MemoryView): Draft {
@@ -33,7 +32,6 @@ function draftOf(memory: MemoryView): Draft {
     value: typeof value === "string" ? value : value == null ? "" : JSON.stringify(value),
     from: memory.valid_from.slice(0, 10),
     until: memory.valid_until?.slice(0, 10) ?? "",
-    mode: "change",
   };
 }
 
@@ -47,7 +45,10 @@ function typedValue(typed: string): unknown {
   }
 }
 
-/** The changed fields as an update; undefined if nothing changed. */
+/**
+ * The changed fields as an update; undefined if nothing changed. It is a correction: the memory never was as it
+ * said. For one that was true until now there is another form.
+ */
 export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | undefined {
   const was = draftOf(memory);
   const changes: UpdateMemory = {};
@@ -56,39 +57,49 @@ export function changesOf(memory: MemoryView, draft: Draft): UpdateMemory | unde
   if (draft.domain !== was.domain) changes.domain = draft.domain || null;
   if (draft.force !== was.force) changes.force = draft.force;
   if (draft.force === "hard") {
-    if (draft.key.trim() !== was.key) changes.key = draft.key.trim();
+    const key = draft.key.trim() || ruleKey(draft.content);
+    if (key !== was.key) changes.key = key;
     if (draft.value.trim() !== was.value) changes.value = typedValue(draft.value.trim());
   }
-  const redated = draft.from !== was.from || draft.until !== was.until;
   if (draft.from !== was.from && draft.from) changes.valid_from = `${draft.from}T00:00:00Z`;
   if (draft.until !== was.until)
     changes.valid_until = draft.until ? `${draft.until}T00:00:00Z` : null;
   if (Object.keys(changes).length === 0) return undefined;
-  // New dates or another area for the same text are a correction, not a change.
-  const same = changes.content === undefined;
-  changes.mode = redated || same ? "correction" : draft.mode;
+  changes.mode = "correction";
   return changes;
 }
 
 /** Refused drafts by memory, restored when it is edited again. */
 const refused = new Map<string, Draft>();
 
-export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () => void }) {
+export function EditForm({
+  memory,
+  onDone,
+  brief,
+}: {
+  memory: MemoryView;
+  /** Only the text. */
+  brief?: boolean;
+  /** Receives whether something was sent. */
+  onDone: (sent: boolean) => void;
+}) {
   const { update } = useMemoryWrites();
   const domains = useDomains();
   const [draft, setDraft] = useState(() => refused.get(memory.id) ?? draftOf(memory));
   const set = (change: Partial<Draft>) => setDraft((was) => ({ ...was, ...change }));
+  const lacksArea = draft.force === "hard" && !draft.domain;
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
+    if (lacksArea) return;
     const changes = changesOf(memory, draft);
     refused.delete(memory.id);
     if (changes)
       void update(memory, changes).then((written) => !written && refused.set(memory.id, draft));
-    onDone();
+    onDone(changes !== undefined);
   };
   const leave = () => {
     refused.delete(memory.id);
-    onDone();
+    onDone(false);
   };
   const press = (event: KeyboardEvent) => {
     event.stopPropagation();
@@ -110,7 +121,7 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
   };
   return (
     <form
-      aria-label={t("memory.act.edit")}
+      aria-label={t("memory.act.correct")}
       onSubmit={submit}
       onKeyDown={press}
       className="flex flex-col gap-2.5"
@@ -127,7 +138,10 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
         onKeyDown={enter}
         className={`${INPUT} field-sizing-content min-h-control resize-none py-1.5`}
       />
-      <div className="flex flex-wrap items-end gap-2 text-meta">
+      <div
+        hidden={brief}
+        className="flex flex-wrap items-end gap-2 text-meta max-sm:grid max-sm:grid-cols-2"
+      >
         <Labelled text={t("memory.field.domain")} wide>
           <Select
             label={t("memory.field.domain")}
@@ -147,24 +161,6 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
             onChange={(force) => set({ force })}
           />
         </Labelled>
-        {draft.force === "hard" && (
-          <>
-            <Labelled text={t("memory.field.key")}>
-              <Input
-                aria-label={t("memory.field.key")}
-                value={draft.key}
-                onChange={(event) => set({ key: event.target.value })}
-              />
-            </Labelled>
-            <Labelled text={t("memory.field.value")}>
-              <Input
-                aria-label={t("memory.field.value")}
-                value={draft.value}
-                onChange={(event) => set({ value: event.target.value })}
-              />
-            </Labelled>
-          </>
-        )}
         <Labelled text={t("memory.field.from")}>
           <Input
             type="date"
@@ -181,30 +177,31 @@ export function EditForm({ memory, onDone }: { memory: MemoryView; onDone: () =>
             onChange={(event) => set({ until: event.target.value })}
           />
         </Labelled>
-        {draft.content.trim() !== memory.content && (
-          <Labelled text={t("memory.field.mode")} wide>
-            <Select
-              label={t("memory.field.mode")}
-              value={draft.mode}
-              choices={[
-                { value: "change", text: t("memory.mode.change") },
-                { value: "correction", text: t("memory.mode.correction") },
-              ]}
-              onChange={(mode) => set({ mode })}
-            />
-          </Labelled>
-        )}
       </div>
-      {draft.force === "hard" && (!draft.domain || !draft.key.trim()) && (
-        <p className="text-meta text-warn">{t("memory.hardNeeds")}</p>
+      {draft.force === "hard" && (
+        <Disclosure label={t("memory.ruleKey")}>
+          <div className="flex flex-wrap gap-2 max-sm:grid max-sm:grid-cols-2">
+            <Labelled text={t("memory.field.key")} wide>
+              <Input
+                aria-label={t("memory.field.key")}
+                placeholder={ruleKey(draft.content)}
+                value={draft.key}
+                onChange={(event) => set({ key: event.target.value })}
+              />
+            </Labelled>
+            <Labelled text={t("memory.field.value")}>
+              <Input
+                aria-label={t("memory.field.value")}
+                value={draft.value}
+                onChange={(event) => set({ value: event.target.value })}
+              />
+            </Labelled>
+          </div>
+        </Disclosure>
       )}
-      <div className="flex items-center gap-2">
-        <Button
-          small
-          look="primary"
-          type="submit"
-          disabled={draft.force === "hard" && (!draft.domain || !draft.key.trim())}
-        >
+      {lacksArea && <p className="text-meta text-warn">{t("memory.hardNeeds")}</p>}
+      <div className="flex items-center gap-2 max-sm:*:flex-1">
+        <Button small look="primary" type="submit" disabled={lacksArea}>
           {t("shell.save")}
           <Kbd keys="enter" inverse />
         </Button>
@@ -227,7 +224,7 @@ function Labelled({
   children: React.ReactNode;
 }) {
   return (
-    <div className={`flex flex-col gap-1 ${wide ? "w-44" : "w-36"}`}>
+    <div className={`flex flex-col gap-1 max-sm:w-full ${wide ? "sm:w-44" : "sm:w-36"}`}>
       <span aria-hidden className="text-fine text-muted">
         {text}
       </span>

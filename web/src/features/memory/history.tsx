@@ -7,7 +7,8 @@ import { useAppNames } from "../../data/apps.ts";
 import { useSteps } from "../../data/history.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import type { Step } from "../../data/steps.ts";
-import { t } from "../../i18n/index.ts";
+import { domainName } from "../../i18n/domains.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Diff } from "../../ui/diff.tsx";
@@ -104,7 +105,12 @@ function StepShown({
       )}
       {different && after && !readOnly && (
         <div>
-          <Button small look="quiet" onClick={() => void update(memory, claimOf(after))}>
+          <Button
+            small
+            look="quiet"
+            className="-ms-2"
+            onClick={() => void update(memory, claimOf(after))}
+          >
             <RotateCcw size={13} aria-hidden />
             {t("memory.history.restore")}
           </Button>
@@ -124,7 +130,7 @@ function actorOf(operation: OperationView, apps: ReadonlyMap<string, string>): s
   return key ? t("memory.actor.key", { key }) : t("memory.actor.app");
 }
 
-const FIELDS = ["domain", "force", "key", "category", "tier", "status"] as const;
+const FIELDS = ["domain", "force", "key", "category", "tier"] as const;
 
 /** Changes besides the text, one line each. */
 function differences(before: MemoryView, after: MemoryView, timeZone: string | null): string[] {
@@ -133,10 +139,8 @@ function differences(before: MemoryView, after: MemoryView, timeZone: string | n
     lines.push(t("memory.history.field", { name, was, is }));
   const none = t("memory.history.none");
   for (const field of FIELDS) {
-    // Earlier versions are always superseded, so the status is no difference.
-    if (field === "status") continue;
     if ((before[field] ?? "") !== (after[field] ?? ""))
-      line(t(`memory.field.${field}`), before[field] ?? none, after[field] ?? none);
+      line(t(`memory.field.${field}`), fieldText(before, field), fieldText(after, field));
   }
   const when = (at: string | null | undefined) => (at ? dayOf(at, timeZone) : none);
   if (after.content === before.content) {
@@ -146,6 +150,16 @@ function differences(before: MemoryView, after: MemoryView, timeZone: string | n
       line(t("memory.field.until"), when(before.valid_until), when(after.valid_until));
   }
   return lines;
+}
+
+/** A field of a memory as text. */
+function fieldText(memory: MemoryView, field: (typeof FIELDS)[number]): string {
+  const value = memory[field];
+  if (!value) return t("memory.history.none");
+  if (field === "domain") return domainName(value);
+  if (field === "category") return labelFor("category", value);
+  if (field === "key") return value;
+  return nameText(`shell.${field}.${value}`, value);
 }
 
 function sameClaim(one: MemoryView, other: MemoryView): boolean {

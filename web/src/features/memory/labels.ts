@@ -4,14 +4,13 @@ import { createContext, useContext, useMemo } from "react";
 import { day } from "../../base/dates.ts";
 import { useDomains } from "../../data/domains.ts";
 import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 
 export function labelFor(
   kind: "status" | "category" | "arm" | "verb" | "relation" | "kind",
   name: string,
 ): string {
-  const key = `memory.${kind}.${name}`;
-  return known(key) ? t(key) : name;
+  return nameText(`memory.${kind}.${name}`, name);
 }
 
 /** Display names of the domains. Read once per page, not by every row. */

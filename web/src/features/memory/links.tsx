@@ -28,7 +28,13 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
       <h3 className="flex items-center justify-between text-fine font-medium text-muted">
         {t("memory.part.links")}
         {!readOnly && memory.status === "active" && (
-          <Button small look="quiet" onClick={() => setAdding(!adding)} aria-expanded={adding}>
+          <Button
+            small
+            look="quiet"
+            className="-me-2"
+            onClick={() => setAdding(!adding)}
+            aria-expanded={adding}
+          >
             <Link2 size={13} aria-hidden />
             {t("memory.link.add")}
           </Button>

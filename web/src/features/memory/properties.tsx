@@ -3,19 +3,19 @@
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
-import { relative } from "../../base/dates.ts";
+import { percent } from "../../base/numbers.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Time, useNow } from "../../ui/time.tsx";
+import { Time, useTimeText } from "../../ui/time.tsx";
 import { dayOf, labelFor, useDomainName } from "./labels.ts";
 
 export function Properties({ memory }: { memory: MemoryView }) {
   const domain = useDomainName(memory.domain);
   const { timeZone } = usePreferences();
   const usage = useUsage(memory.id);
-  const now = useNow();
+  const whenText = useTimeText();
   const { value } = memory;
   const valueText = typeof value === "string" ? value : value == null ? "" : JSON.stringify(value);
   const rows: [string, ReactNode][] = [
@@ -51,12 +51,12 @@ export function Properties({ memory }: { memory: MemoryView }) {
   }
   const answers = usage.data && answersIn(usage.data);
   if (answers) {
-    const when = answers[0] ? relative(Date.parse(answers[0].at), now) : "";
+    const when = answers[0] ? whenText(answers[0].at) : "";
     rows.push([t("memory.used"), t("memory.usedTimes", { count: answers.length, when })]);
   }
   if (memory.fades_at) rows.push([t("memory.field.fades"), <Time key="a" at={memory.fades_at} />]);
   if (memory.confidence != null)
-    rows.push([t("memory.field.confidence"), `${Math.round(memory.effective_confidence * 100)} %`]);
+    rows.push([t("memory.field.confidence"), percent(memory.effective_confidence)]);
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-meta">
       {rows.map(([name, text]) => (

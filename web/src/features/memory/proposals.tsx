@@ -92,15 +92,19 @@ export function Proposal({ memory }: { memory: MemoryView }) {
           {memory.reasoning}
         </p>
       )}
-      {memory.evidence.map((one) => (
-        <blockquote
-          key={`${one.turn_id ?? ""} ${one.description}`}
-          dir="auto"
-          className="border-s-2 border-line ps-2.5 text-meta text-muted"
-        >
-          {one.description}
-        </blockquote>
-      ))}
+      {memory.evidence.map((one) => {
+        // What an assistant describes is not a quotation of the user.
+        const Words = one.type === "quote" ? "blockquote" : "p";
+        return (
+          <Words
+            key={`${one.turn_id ?? ""} ${one.description}`}
+            dir="auto"
+            className="border-s-2 border-line ps-2.5 text-meta text-muted"
+          >
+            {one.description}
+          </Words>
+        );
+      })}
       <div className="mt-auto flex flex-wrap items-center gap-2">
         <Button small look="primary" onClick={yes}>
           {t(words === undefined ? "memory.answer.confirm" : "memory.answer.confirmEdited")}

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { changeMemory } from "../../data/store.ts";
@@ -36,12 +36,12 @@ export default function Ratings({ memory, onEdit }: { memory: MemoryView; onEdit
           : { label: t("shell.undo.undo"), run: () => void rate(previous) },
       });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: memory.content, retry: () => rate(wanted, previous) });
     }
   };
   const now = THUMBS.find(({ rating }) => rating === memory.rating)?.rating ?? null;
   return (
-    <fieldset className="flex flex-wrap items-center gap-1.5">
+    <fieldset className="ms-auto -me-2 flex flex-wrap items-center gap-0.5">
       <legend className="sr-only">{t("memory.rate")}</legend>
       {THUMBS.map(({ rating, Icon }) => (
         <Button

@@ -1,5 +1,5 @@
 /** A box for a pasted list of facts: split into lines, previewed, and saved with one undo. */
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { ClipboardPaste, Copy } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import { sentenceOf } from "../../base/problems.ts";
@@ -23,6 +23,7 @@ export function PasteBox({
   whole?: boolean;
 }) {
   const lukasa = useLukasa();
+  const navigate = useNavigate();
   const saveAll = useBatchSave();
   const { data: domains } = useDomains();
   const [text, setText] = useState("");
@@ -41,16 +42,23 @@ export function PasteBox({
     setBusy(true);
     onWork?.(true);
     const failed = new Map<string, string>();
+    const times: string[] = [];
     const rest = facts.filter((fact) => left.has(fact));
     await saveAll(
       chosen.map((content) => ({
         content,
         save: async () => {
           const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
-          return lukasa.memories.save({ content, domain }).catch((error: unknown) => {
+          try {
+            const written = await lukasa.memories.save({ content, domain });
+            // What is known already writes nothing.
+            const at = written.event.operation_id && written.memory?.created_at;
+            if (at) times.push(at);
+            return written;
+          } catch (error) {
             failed.set(content, sentenceOf(error));
             throw error;
-          });
+          }
         },
       })),
     );
@@ -59,6 +67,9 @@ export function PasteBox({
     setText([...failed.keys(), ...rest].join("\n"));
     setBusy(false);
     onWork?.(failed.size > 0);
+    const [since] = times.sort();
+    if (since && times.length > 1 && failed.size === 0)
+      void navigate({ to: "/reveal", search: { since } });
   };
   const copy = async () => {
     await navigator.clipboard?.writeText(t("shell.paste.question"));

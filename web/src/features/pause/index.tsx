@@ -1,10 +1,14 @@
-/** Pausing memory: the button of the Memory page, the switch of the settings, and the banner of every page. */
+/**
+ * Pausing memory: the button of the Memory page, the item of the account menu, the switch of the settings, and the
+ * banner of every page.
+ */
 import { Pause, Play } from "lucide-react";
 import { type EffectivePolicy, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { pause } from "../../i18n/en/pause.ts";
 import { addMessages, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { MenuItem } from "../../ui/menu.tsx";
 import { Switch } from "../../ui/switch.tsx";
 
 addMessages({ pause });
@@ -30,6 +34,18 @@ export function PauseButton() {
     >
       {paused ? <Play size={16} aria-hidden /> : <Pause size={16} aria-hidden />}
     </IconButton>
+  );
+}
+
+/** The same in the account menu. */
+export function PauseItem() {
+  const { isKnown, paused, setPaused } = usePause();
+  const Icon = paused ? Play : Pause;
+  if (!isKnown) return null;
+  return (
+    <MenuItem icon={<Icon size={14} aria-hidden />} onSelect={() => setPaused(!paused)}>
+      {t(paused ? "pause.resumeMemory" : "pause.pause")}
+    </MenuItem>
   );
 }
 

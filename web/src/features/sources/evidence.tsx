@@ -6,6 +6,7 @@ import type { DependentMemory, MemoryView, TurnView } from "lukasa-client";
 import { useMemo } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { isHidden, turnText } from "../../data/hidden.ts";
 import { excerpt, pieces } from "../../data/quotes.ts";
 import { sourceOf } from "../../data/select.ts";
 import { type Evidence, useEvidence } from "../../data/sources.ts";
@@ -45,11 +46,6 @@ export function Quoted({
       })}
     </span>
   );
-}
-
-/** Whether the text of a turn is hidden, because it is about a domain that is off. */
-export function isHidden(turn: TurnView): boolean {
-  return Boolean(turn.hidden_domain);
 }
 
 /** The quotes that memories have of a turn. */
@@ -114,7 +110,12 @@ function EvidenceItem({ item, from }: { item: Evidence; from: SourceLevels }) {
   if (!turn) {
     return (
       <figure className="border-s-2 border-line ps-3">
-        {quote && (
+        {quote && item.described && (
+          <p dir="auto" className="text-muted">
+            {quote}
+          </p>
+        )}
+        {quote && !item.described && (
           <blockquote>
             <Quoted text={quote} quotes={[]} whole />
           </blockquote>
@@ -132,7 +133,7 @@ function EvidenceItem({ item, from }: { item: Evidence; from: SourceLevels }) {
   return (
     <figure className="border-s-2 border-line ps-3">
       <blockquote>
-        <Quoted text={(isHidden(turn) && quote) || turn.content} quotes={quotes} />
+        <Quoted text={(isHidden(turn) && quote) || turnText(turn)} quotes={quotes} />
       </blockquote>
       <figcaption className="text-meta text-muted">
         <Link

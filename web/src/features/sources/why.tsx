@@ -2,12 +2,11 @@
 
 import { Link } from "@tanstack/react-router";
 import type { GroundsView, MemoryView } from "lukasa-client";
-import { type FocusEvent, useMemo, useRef, useState } from "react";
-import { useLiveEvent } from "../../base/live.ts";
+import { type FocusEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
-import { useOneSession, useRetrieval } from "../../data/sources.ts";
+import { answersIn, useOneSession, useRetrieval, useUsage } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -17,9 +16,12 @@ import { Diff } from "../../ui/diff.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { actionsForStatus, useActionList, VERBS } from "../memory/actions.ts";
+import { ChangedForm } from "../memory/changed-form.tsx";
+import { EditForm } from "../memory/edit-form.tsx";
 import { labelFor } from "../memory/labels.ts";
+import { MemoryVerbs } from "../memory/verbs.tsx";
 import { EvidenceList, LINK, Quoted, useCaption } from "./evidence.tsx";
-import { FIX_KEYS, FIXES, FixBar, useFix } from "./fix.tsx";
 import { MemoryStatus } from "./memory-status.tsx";
 import {
   type ExcludedMemory,
@@ -207,25 +209,35 @@ function UsedMemory({
 }) {
   const { memory } = grounds;
   const now = useMemory(memory.id);
-  const fix = useFix(memory);
-  useLiveEvent(({ operation }) => fix.undone(operation.undoes));
-  const isCurrent = !now.data || now.data.status === "active";
+  const [form, setForm] = useState<string>();
+  const list = useActionList(useCallback(() => setForm("edit"), []));
+  const current = now.data ?? memory;
+  const verbs = actionsForStatus(list, current.status, false).filter(({ name }) =>
+    VERBS.includes(name),
+  );
   useShortcuts(
     t("sources.title"),
-    chosen && isCurrent && !fix.fixed
-      ? FIXES.map((fault) => ({
-          keys: FIX_KEYS[fault],
-          label: t(`sources.fix.${fault}`),
-          run: () => fix.begin(fault),
+    chosen
+      ? verbs.map((one) => ({
+          keys: one.key,
+          label: one.label,
+          run: () => one.run(current, (_, part) => setForm(part)),
           inDialogs: inDrawer,
         }))
       : [],
   );
+  const section = useRef<HTMLElement>(null);
+  // The focused form is removed; its memory takes the focus, so that shortcuts keep working.
+  const done = () => {
+    section.current?.focus();
+    setForm(undefined);
+  };
   const focused = (event: FocusEvent) => {
     if (!event.currentTarget.contains(event.relatedTarget)) onChosen();
   };
   return (
     <section
+      ref={section}
       tabIndex={-1}
       data-memory={memory.id}
       aria-label={memory.content}
@@ -244,11 +256,15 @@ function UsedMemory({
         {place && <Place place={place} />}
       </div>
       {now.data && <ChangesSince then={memory} now={now.data} />}
-      {(!brief || chosen || fix.fixed) && (
+      {(!brief || chosen) && (
         <>
           <FoundBy found={found} />
           <EvidenceList memory={memory} />
-          {(isCurrent || fix.fixed) && <FixBar memory={memory} fix={fix} keys={chosen} />}
+          {form === "edit" && <EditForm memory={current} onDone={done} brief />}
+          {form === "changed" && <ChangedForm memory={current} onDone={done} />}
+          {form === undefined && (
+            <MemoryVerbs memory={current} actions={verbs} keys={chosen} onPart={setForm} />
+          )}
         </>
       )}
     </section>
@@ -288,13 +304,25 @@ function percent(share: number): string {
   return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
 }
 
-/** Changes of the memory since the answer. */
+/** Changes of the memory since the answer, and the other answers that used it. */
 function ChangesSince({ then, now }: { then: MemoryView; now: MemoryView }) {
-  if (now.status !== "active") return <MemoryStatus status={now.status} />;
-  if (now.content === then.content) return null;
+  const usage = useUsage(now.id);
+  const answers = answersIn(usage.data ?? []).length;
+  if (now.status === "active" && now.content === then.content) return null;
   return (
-    <p className="text-meta text-muted">
-      {t("sources.why.now")} <Diff before={then.content} after={now.content} />
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-meta text-muted">
+      {now.status === "active" ? (
+        <span>
+          {t("sources.why.now")} <Diff before={then.content} after={now.content} />
+        </span>
+      ) : (
+        <MemoryStatus status={now.status} />
+      )}
+      {answers > 0 && (
+        <Link to="/memory/$id" params={{ id: now.id }} search={{ tab: "used" }} className={LINK}>
+          {t("sources.why.answers", { count: answers })}
+        </Link>
+      )}
     </p>
   );
 }

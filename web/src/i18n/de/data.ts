@@ -27,7 +27,7 @@ export const data: Translation["data"] = {
 
   "import.title": "Eine Datei importieren",
   "import.text":
-    "Das ZIP eines Exports von ChatGPT oder Claude, ein Lukasa-Export, oder Einträge als JSON-Zeilen. Die Datei wird in diesem Browser gelesen, und du siehst zuerst eine Vorschau. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
+    "Das ZIP eines Exports von ChatGPT oder Claude, ein Lukasa-Export, oder Einträge als JSON-Zeilen. Du siehst zuerst eine Vorschau. Von Exporten aus ChatGPT und Claude gehen nur die Chats und Erinnerungen an den Server. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
   "import.where": "Woher du einen Export bekommst",
   "import.whereChatGpt":
     "ChatGPT: Einstellungen, Datenkontrolle, Daten exportieren. Ein Link zum ZIP kommt per Mail.",
@@ -74,13 +74,6 @@ export const data: Translation["data"] = {
     "{count, plural, one {# Erinnerung wird beim Suchen gefunden, steht aber in keinem Prompt, bis du zustimmst.} other {# Erinnerungen werden beim Suchen gefunden, stehen aber in keinem Prompt, bis du zustimmst.}}",
   "decision.all": "Alle verwenden",
   "decision.choose": "Auswählen…",
-  "decision.title": "Welche Erinnerungen dürfen in Prompts stehen?",
-  "decision.help":
-    "Die anderen warten weiter: sie werden beim Suchen gefunden, und du kannst später entscheiden.",
-  "decision.use":
-    "{count, plural, =0 {Keine verwenden} one {# Erinnerung verwenden} other {# Erinnerungen verwenden}}",
-  "decision.more":
-    "{count, plural, one {# weitere wird danach gezeigt} other {# weitere werden danach gezeigt}}",
   "decision.done":
     "{count, plural, one {# Erinnerung steht in Prompts} other {# Erinnerungen stehen in Prompts}}",
   "count.memories": "{count, plural, one {# neue Erinnerung} other {# neue Erinnerungen}}",

@@ -3,12 +3,15 @@ import type { Translation } from "../catalogues.ts";
 import { activity } from "./activity.ts";
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
+import { detail } from "./detail.ts";
 import { developer } from "./developer.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
+import { model } from "./model.ts";
 import { panel } from "./panel.ts";
 import { pause } from "./pause.ts";
 import { playground } from "./playground.ts";
+import { reveal } from "./reveal.ts";
 import { review } from "./review.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
@@ -17,6 +20,7 @@ import { sources } from "./sources.ts";
 export const de: Translation = {
   shell,
   memory,
+  reveal,
   review,
   chat,
   sources,
@@ -24,8 +28,10 @@ export const de: Translation = {
   insights,
   activity,
   data,
+  detail,
   settings,
   developer,
+  model,
   panel,
   pause,
 };

@@ -23,7 +23,7 @@ export const insights: Translation["insights"] = {
   "section.models": "Modelle",
 
   known: "Erinnerungen nach Gewissheit",
-  "known.help": "Am Ende jedes Tages.",
+  "known.help": "Am Ende jedes Tages, auch importierte, die nicht benutzt werden.",
   new: "Neu an jedem Tag",
   "new.help": "Gespeichert, aus Chats gelernt und vorgeschlagen.",
   answers: "Prüfungen",
@@ -38,7 +38,7 @@ export const insights: Translation["insights"] = {
   whole: "vollständig",
   degraded: "eingeschränkt",
   recall: "Dauer der Suche",
-  "recall.help": "50 %, 95 % und 99 % der Suchen waren schneller.",
+  "recall.help": "{half}, {most} und {nearly} der Suchen waren schneller.",
   kept: "Prompt-Cache-Nutzung",
   "kept.help":
     "Anfragen mit unverändertem festem Teil, sodass der Prompt-Cache eines Anbieters greifen konnte.",
@@ -80,9 +80,9 @@ export const insights: Translation["insights"] = {
   "head.corrected": "Prüfungen berichtigt",
   "head.cost": "Kosten der Sprachmodelle",
   "goal.recall": "unter 300 ms",
-  "goal.kept": "über 70 %",
-  "goal.accepted": "über 70 %",
-  "goal.corrected": "unter 10 %",
+  "goal.kept": "über {share}",
+  "goal.accepted": "über {share}",
+  "goal.corrected": "unter {share}",
   "goal.met": "Ziel erreicht: {goal}",
   "goal.missed": "Ziel verfehlt: {goal}",
 
@@ -91,4 +91,25 @@ export const insights: Translation["insights"] = {
     "Diagramme über Gespeichertes, Gelerntes, Benutztes und Berichtigtes erscheinen mit deiner ersten Erinnerung.",
   "empty.waiting": "Warten auf die erste Erinnerung …",
   "empty.try": "Sieh, was in einen Prompt kommt",
+
+  yours: "Dein Gedächtnis",
+  "yours.sum":
+    "Lukasa weiß {count, plural, =0 {noch nichts} one {# Sache} other {# Dinge}} über dich, aus {areas, plural, one {# Lebensbereich} other {# Lebensbereichen}}.",
+  "yours.changes": "{count, plural, one {Am letzten Tag} other {In den letzten # Tagen}}: {list}.",
+  "yours.quiet":
+    "{count, plural, one {Am letzten Tag} other {In den letzten # Tagen}} hat sich nichts geändert.",
+  "yours.new": "{count} neu",
+  "yours.confirmed": "{count} bestätigt",
+  "yours.corrected": "{count} korrigiert",
+  "yours.rejected": "{count} abgelehnt",
+  "yours.forgotten": "{count} vergessen",
+  "yours.grew": "Wie es wuchs",
+  "yours.growth": "{first, number} Erinnerungen am {from}, {last, number} am {to}",
+  "yours.areas": "Worum es geht",
+  "yours.more": "{count, number} weitere in anderen Bereichen",
+  "yours.used": "Am häufigsten in Antworten genutzt",
+  "yours.unused": "Noch keine Antwort hat eine Erinnerung genutzt.",
+  "yours.answers": "{count, plural, one {# Antwort} other {# Antworten}}",
+  developers: "Zahlen für Entwickler",
+  inAll: "Summe von {count, plural, one {# Tag} other {# Tagen}}",
 };

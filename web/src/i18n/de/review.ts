@@ -4,7 +4,7 @@ export const review: Translation["review"] = {
   title: "Prüfen",
   "empty.title": "Nichts zu prüfen",
   "empty.text":
-    "Vermutungen, Widersprüche und möglicherweise Veraltetes erscheinen hier. Nichts geht verloren, wenn du sie übergehst.",
+    "Vermutungen, Widersprüche und möglicherweise Veraltetes erscheinen hier. Eine Vermutung, die du weder beantwortest noch noch einmal sagst, wird nach 14 Tagen vergessen.",
   "empty.known": "Sieh dein Profil, mit der Quelle jedes Satzes",
   "empty.areas":
     "Entscheide, was über Gesundheit, Finanzen, Religion und Beziehungen gespeichert werden darf",
@@ -21,6 +21,13 @@ export const review: Translation["review"] = {
   "list.keepCount": "{count, plural, =0 {Behalten} other {# behalten}}",
   "list.declineCount": "{count, plural, =0 {Ablehnen} other {# ablehnen}}",
   "list.progress": "{done, number} von {of, number} gesendet",
+  "pairs.none": "Keine Widersprüche warten auf dich.",
+  "pairs.count": "{count, plural, one {# Widerspruch} other {# Widersprüche}}",
+  "pairs.first": "Gespeichertes behalten",
+  "pairs.second": "Später Gesagtes übernehmen",
+  "pairs.both": "Beides stimmt",
+  "pairs.changed":
+    "In jedem Paar galt das Erste bis zu diesem Tag und das Zweite seither. Ohne Tag: seit dem Tag, an dem es gesagt wurde.",
 
   kinds: "Welche Karten",
   "kind.all": "Alle",
@@ -98,6 +105,8 @@ export const review: Translation["review"] = {
   "count.never": "zu sensiblen Bereichen wird nicht mehr gefragt",
 
   done: "Alles erledigt",
+  more: "{count, plural, one {# weitere wartet auf dich} other {# weitere warten auf dich}}",
+  asList: "Viele auf einmal beantworten",
   changes: "Was du entschieden hast",
   again: "Übersprungene prüfen",
   known: "Dein Profil ansehen",
@@ -107,6 +116,8 @@ export const review: Translation["review"] = {
     "Etwas, das du gesagt hast, wurde nicht als Erinnerung gespeichert, weil es einen Bereich betrifft, der aus ist, bis du ihn einschaltest.",
   "consent.asks":
     "Was in einem eingeschalteten Bereich erschlossen wird, fragt dich weiterhin jedes Mal zuerst.",
+  "consent.inferred":
+    "Gefolgertes wird dann ohne Rückfrage benutzt, außer Erlaubnissen und Anweisungen.",
   "consent.yours": "Nur du siehst es, und du kannst den Bereich jederzeit wieder ausschalten.",
   "consent.past":
     "Sobald er an ist, wird gelernt, was du vorher dazu gesagt hast; du wirst zuerst gefragt.",

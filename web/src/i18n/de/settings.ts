@@ -3,6 +3,7 @@ import type { Translation } from "../catalogues.ts";
 export const settings: Translation["settings"] = {
   title: "Einstellungen",
   saved: "Einstellungen gespeichert",
+  failed: "Die Einstellungen wurden nicht gespeichert",
   "tab.rules": "Regeln",
   "tab.assistants": "Assistenten",
   "tab.look": "Aussehen",
@@ -12,17 +13,24 @@ export const settings: Translation["settings"] = {
   "policy.reset": "Auf die Einstellungen des Servers zurücksetzen",
   "preset.balanced": "Ausgewogen",
   "preset.balanced.help":
-    "Lernt am Ende eines Chats. Sicheres wird gleich benutzt, der Rest wartet auf mehr Belege.",
+    "Lernt am Ende eines Chats. Was sicher genug ist, wird gleich benutzt, Vermutungen warten auf mehr Belege.",
   "preset.advisor": "Gleich merken",
-  "preset.advisor.help": "Merkt sich Gefolgertes sofort.",
+  "preset.advisor.help": "Merkt sich Gefolgertes sofort; über Finanzen nach einer Zustimmung.",
   "preset.chat": "Nur Wichtiges",
-  "preset.chat.help": "Lernt nach jeder Nachricht, und nur, was sicher und wichtig ist.",
+  "preset.chat.help":
+    "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",
   "preset.assistant": "Frag mich zuerst",
   "preset.assistant.help": "Gefolgertes wartet unter „Prüfen“ auf dein Ja.",
   "preset.research": "Lange Sitzungen",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",
   "preset.clone.help": "Lernt, sobald ein Chat zehn Minuten lang still war.",
+
+  "consent.title": "Darf {name} benutzt werden?",
+  "consent.text":
+    "{name} einschalten und Gefolgertes ohne Rückfrage benutzen? Erlaubnisse und Anweisungen fragen weiterhin.",
+  "consent.give": "Zustimmen",
+  "consent.given": "{name} ist an, und was darüber gefolgert wird, wird benutzt",
 
   "admission.label": "Was aus Chats gefolgert wird",
   "admission.auto": "Gleich merken",
@@ -32,7 +40,7 @@ export const settings: Translation["settings"] = {
   "admission.off": "Nichts folgern",
   "admission.help.auto": "Du siehst es im Protokoll und kannst es rückgängig machen.",
   "admission.help.tiered":
-    "Sicheres wird in Antworten benutzt, Wahrscheinliches nur beim Suchen gefunden, Vermutungen warten.",
+    "Sichere Erinnerungen, und wahrscheinliche ab {share} Gewissheit, werden in Antworten benutzt. Unsicherere findet nur die Suche, und Vermutungen warten auf mehr Belege.",
   "admission.help.staged":
     "Dasselbe, aber alles wartet zuerst unter „Prüfen“ und wird bei der täglichen Konsolidierung übernommen.",
   "admission.help.propose": "Es wartet unter „Prüfen“ und wird nirgends benutzt, bis du Ja sagst.",

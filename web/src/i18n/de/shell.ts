@@ -51,7 +51,8 @@ export const shell: Translation["shell"] = {
 
   "live.on": "Live",
   "live.connecting": "Verbindet",
-  "live.off": "Offline: Änderungen zeigen sich beim Neuladen",
+  "live.off":
+    "Das Gedächtnis ist nicht erreichbar: Änderungen zeigen sich, sobald es wieder da ist",
   "live.unreachable": "Lukasa ist nicht erreichbar",
   "outage.title": "Das Gedächtnis ist vorübergehend nicht erreichbar.",
   "outage.text":
@@ -84,6 +85,9 @@ export const shell: Translation["shell"] = {
   "palette.go": "Gehe zu",
   "palette.commands": "Befehle",
   "palette.memories": "Erinnerungen",
+  "palette.chats": "Chats",
+  "palette.new": "Neu",
+  "palette.add": "„{text}“ als Erinnerung speichern",
   "palette.none": "Keine Treffer",
   "palette.searching": "Sucht …",
 
@@ -91,6 +95,10 @@ export const shell: Translation["shell"] = {
   "problem.page": "Diese Seite ist abgestürzt",
   "problem.pageText": "Das ist ein Fehler in Lukasa. Deine Daten sind unverändert.",
   "problem.unreachable": "Der Server antwortet nicht. Läuft er?",
+  failed: "{what}: {why}",
+  "failed.change": "Die Änderung wurde nicht gespeichert",
+  "failed.some": "{failed, number} von {of, number}",
+  "failed.undo": "Rückgängig machen ging nicht",
   "problem.request": "Anfrage {id}",
   "notFound.title": "Diese Seite gibt es nicht",
   "notFound.text": "Die Adresse ist vielleicht alt oder vertippt.",
@@ -104,7 +112,12 @@ export const shell: Translation["shell"] = {
   "signIn.userHelp": "Die Nutzerkennung, die deine Anwendung verwendet.",
   "signIn.submit": "Anmelden",
   "signIn.provider": "Mit {name} anmelden",
+  "signIn.endSession": "Auch bei {name} abmelden",
   "signIn.link": "Für Betreiber: Das erstellt einen einmaligen Link.",
+  "signIn.insecure": "Diese Verbindung ist nicht verschlüsselt",
+  "signIn.insecureText":
+    "Zum Anmelden ist https nötig, weil der Browser die Anmeldung sonst nicht behält. Ein Link, den du bekommen hast, funktioniert noch einmal.",
+  "signIn.secure": "Mit https öffnen",
   "signIn.opening": "Du wirst angemeldet …",
   "signIn.spent": "Dieser Link gilt nicht mehr",
   "signIn.spentText":

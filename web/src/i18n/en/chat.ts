@@ -1,6 +1,7 @@
 export const chat = {
   title: "Chat",
   new: "New chat",
+  hiddenTitle: "Hidden title ({domain})",
   untitled: "Chat of {day}",
   chats: "Chats",
   log: "Conversation",
@@ -90,7 +91,7 @@ export const chat = {
   replyGone: "This reply is not stored any more.",
   whyPage: "Show on its own page",
   used: "{count, plural, one {# memory available} other {# memories available}}",
-  degraded: "Part of the memory did not answer in time, so this reply may be incomplete.",
+  degraded: "Part of the memory was not available, so this reply may be incomplete.",
   running: "Running",
   found: "{count, plural, =0 {nothing found} one {# found} other {# found}}",
   took: "{count, number} ms",

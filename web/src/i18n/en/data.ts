@@ -24,7 +24,7 @@ export const data = {
 
   "import.title": "Import a file",
   "import.text":
-    "The ZIP of a ChatGPT or Claude export, a Lukasa export, or items as JSON lines. It is read in this browser, and you see a preview first. Nothing is imported twice, and nothing that was erased or forgotten here is restored.",
+    "The ZIP of a ChatGPT or Claude export, a Lukasa export, or items as JSON lines. You see a preview first. Of ChatGPT and Claude exports only the chats and memories are sent to the server. Nothing is imported twice, and nothing that was erased or forgotten here is restored.",
   "import.where": "Where to get an export",
   "import.whereChatGpt":
     "ChatGPT: Settings, Data controls, Export data. A link to the ZIP arrives by mail.",
@@ -68,11 +68,6 @@ export const data = {
     "{count, plural, one {# memory is found by search, but is in no prompt until you agree.} other {# memories are found by search, but are in no prompt until you agree.}}",
   "decision.all": "Use all",
   "decision.choose": "Choose…",
-  "decision.title": "Which memories may be used in prompts?",
-  "decision.help": "The others keep waiting: they are found by search, and you can decide later.",
-  "decision.use": "{count, plural, =0 {Use none} one {Use # memory} other {Use # memories}}",
-  "decision.more":
-    "{count, plural, one {# more is shown after these} other {# more are shown after these}}",
   "decision.done":
     "{count, plural, one {# memory is used in prompts} other {# memories are used in prompts}}",
   "count.memories": "{count, plural, one {# new memory} other {# new memories}}",

@@ -1,9 +1,24 @@
 /** All English messages, one file per page: the fallback of every other language. */
 import { activity } from "./activity.ts";
+import { detail } from "./detail.ts";
 import { developer } from "./developer.ts";
 import { first } from "./first.ts";
 import { insights } from "./insights.ts";
+import { model } from "./model.ts";
 import { pause } from "./pause.ts";
 import { playground } from "./playground.ts";
+import { reveal } from "./reveal.ts";
+import { review } from "./review.ts";
 
-export const en = { ...first, playground, insights, activity, developer, pause };
+export const en = {
+  ...first,
+  detail,
+  playground,
+  insights,
+  activity,
+  developer,
+  model,
+  pause,
+  reveal,
+  review,
+};

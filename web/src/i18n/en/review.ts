@@ -2,7 +2,7 @@ export const review = {
   title: "Review",
   "empty.title": "Nothing to review",
   "empty.text":
-    "Guesses, contradictions and memories that may be outdated appear here. Nothing is lost if you ignore them.",
+    "Guesses, contradictions and memories that may be outdated appear here. A guess that you neither answer nor say again is forgotten after 14 days.",
   "empty.known": "See your profile, with the source of every sentence",
   "empty.areas": "Decide what may be remembered about health, finance, religion and relationships",
 
@@ -18,6 +18,13 @@ export const review = {
   "list.keepCount": "{count, plural, =0 {Keep} other {Keep #}}",
   "list.declineCount": "{count, plural, =0 {Decline} other {Decline #}}",
   "list.progress": "{done, number} of {of, number} sent",
+  "pairs.none": "No contradictions wait for you.",
+  "pairs.count": "{count, plural, one {# contradiction} other {# contradictions}}",
+  "pairs.first": "Keep what is saved",
+  "pairs.second": "Take what was said later",
+  "pairs.both": "Both are true",
+  "pairs.changed":
+    "Of each pair, the first was true until that day, and the second since then. Without a day: since the day it was said.",
 
   kinds: "Which cards",
   "kind.all": "All",
@@ -95,6 +102,8 @@ export const review = {
   "count.never": "not asked again about sensitive areas",
 
   done: "All caught up",
+  more: "{count, plural, one {# more waits for you} other {# more wait for you}}",
+  asList: "Answer many at once",
   changes: "What you decided",
   again: "Review the skipped ones",
   known: "See your profile",
@@ -103,6 +112,8 @@ export const review = {
   "consent.text":
     "Something you said was not saved as a memory, because it is about an area that is off until you turn it on.",
   "consent.asks": "What is inferred in an area that is on still asks you first, every time.",
+  "consent.inferred":
+    "What is inferred about it is then used without asking, except permissions and orders.",
   "consent.yours": "Only you see it, and you can turn the area off again at any time.",
   "consent.past": "Once it is on, what you said about it before is learned, and asks you first.",
   "consent.open": "Turn {name} on or off",

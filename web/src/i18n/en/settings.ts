@@ -1,6 +1,7 @@
 export const settings = {
   title: "Settings",
   saved: "Settings saved",
+  failed: "Could not save the settings",
   "tab.rules": "Rules",
   "tab.assistants": "Assistants",
   "tab.look": "Appearance",
@@ -10,17 +11,25 @@ export const settings = {
   "policy.reset": "Reset to the server's settings",
   "preset.balanced": "Balanced",
   "preset.balanced.help":
-    "Learns when a chat ends. What is certain is used at once, the rest waits for more evidence.",
+    "Learns when a chat ends. What is sure enough is used at once, guesses wait for more evidence.",
   "preset.advisor": "Remember right away",
-  "preset.advisor.help": "Remembers inferred memories at once.",
+  "preset.advisor.help":
+    "Remembers inferred memories at once; those about finance after one consent.",
   "preset.chat": "Only what matters",
-  "preset.chat.help": "Learns after every message, and only what is both certain and important.",
+  "preset.chat.help":
+    "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",
   "preset.assistant": "Ask me first",
   "preset.assistant.help": "Inferred memories wait in Review for your yes.",
   "preset.research": "Long sessions",
   "preset.research.help": "Chats stay open for two hours.",
   "preset.clone": "Learn fast",
   "preset.clone.help": "Learns whenever a chat has been silent for ten minutes.",
+
+  "consent.title": "May {name} be used?",
+  "consent.text":
+    "Turn {name} on and use what is inferred without asking? Permissions and orders are still asked about.",
+  "consent.give": "Agree",
+  "consent.given": "{name} is on, and what is inferred about it is used",
 
   "admission.label": "What is inferred from chats",
   "admission.auto": "Remember it at once",
@@ -30,7 +39,7 @@ export const settings = {
   "admission.off": "Infer nothing",
   "admission.help.auto": "You see it in the log and can undo it.",
   "admission.help.tiered":
-    "What is certain is used in answers, what is likely is only found by search, guesses wait.",
+    "Certain memories, and likely ones from {share} confidence, are used in answers. Less sure ones are only found by search, and guesses wait for more evidence.",
   "admission.help.staged":
     "The same, but everything waits in Review first and is integrated by the daily consolidation.",
   "admission.help.propose": "It waits in Review and is used nowhere until you say yes.",

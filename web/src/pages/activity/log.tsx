@@ -6,9 +6,10 @@ import type { MemoryView, OperationView } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { useAppNames } from "../../data/apps.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useWrite } from "../../data/writes.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -185,6 +186,7 @@ function Row({
 }) {
   const verb = `activity.verb.${operation.verb}`;
   const more = operation.memory_ids.length - 1;
+  const apps = useAppNames();
   return (
     <li
       data-row
@@ -198,7 +200,7 @@ function Row({
           operation.undone_by && "text-muted line-through",
         )}
       >
-        {known(verb) ? t(verb) : operation.verb}
+        {nameText(verb, operation.verb)}
       </span>
       <span className="min-w-0 flex-1 basis-48 truncate max-sm:order-last max-sm:basis-full">
         {memory ? (
@@ -219,7 +221,9 @@ function Row({
         )}
         {more > 0 && <span className="text-muted"> {t("activity.log.more", { count: more })}</span>}
       </span>
-      <span className="text-meta text-muted">{callerLabel(operation)}</span>
+      <span className="max-w-48 truncate text-meta text-muted">
+        <bdi>{callerLabel(operation, apps)}</bdi>
+      </span>
       <span className="w-24 text-end text-meta text-muted max-sm:ms-auto max-sm:w-auto">
         <Time at={operation.at} />
       </span>
@@ -238,7 +242,8 @@ function Row({
   );
 }
 
-function callerLabel(operation: OperationView): string {
-  const key = `activity.caller.${operation.caller}`;
-  return known(key) ? t(key) : operation.caller;
+/** Who did it: an app by its name, if the user may see it. */
+function callerLabel(operation: OperationView, apps: ReadonlyMap<string, string>): string {
+  const app = operation.caller === "key" ? apps.get(operation.credential) : undefined;
+  return app ?? nameText(`activity.caller.${operation.caller}`, operation.caller);
 }

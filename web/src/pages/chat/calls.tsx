@@ -9,7 +9,7 @@ import { LukasaError } from "lukasa-client";
 import { type ReactNode, useId, useState } from "react";
 import { useMemory } from "../../data/memories.ts";
 import type { Call } from "../../features/chat/rounds.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Spinner } from "../../ui/spinner.tsx";
@@ -25,7 +25,7 @@ export function isWrite(call: Call): boolean {
 function labelOf(call: Call): string {
   const form = call.running ? "doing" : call.failed ? "failed" : "done";
   const key = `chat.${form}.${call.name}`;
-  return known(key) ? t(key) : call.name;
+  return nameText(key, call.name);
 }
 
 /** A line that expands. */

@@ -2,9 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { MemoryView, SessionView } from "lukasa-client";
 import { useEffect, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
-import { showToast } from "../../base/toasts.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
@@ -92,7 +91,7 @@ function LearnNow({ id }: { id: string }) {
       await lukasa.sessions.learn(id);
       await queries.invalidateQueries({ queryKey: ["sessions"] });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { retry: learn });
     }
     setBusy(false);
   };

@@ -3,14 +3,18 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
+import { lazy, Suspense } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import type { Mode } from "../../data/gateway.ts";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
 
+// Loaded where a model can be set up.
+const ModelSetup = lazy(() => import("../../features/model/index.tsx"));
+
 const REMEMBERING = ["chat.try.remember", "chat.try.ask", "chat.try.change"] as const;
-/** The guide follows a script, which is in English. */
+/** Sentences that the guide understands. */
 const GUIDED = ["chat.guide.remember", "chat.guide.ask", "chat.guide.change"] as const;
 const CHANGING = ["chat.try.nowItIs", "chat.try.forget"] as const;
 
@@ -19,14 +23,17 @@ export function EmptyChat({
   guide,
   about,
   suggest,
+  choose,
 }: {
   mode: Mode;
   guide: boolean;
   about: MemoryView | undefined;
   suggest: (words: string) => void;
+  /** Chooses the model that answers. */
+  choose: (model: string) => void;
 }) {
   // Users signed in by link cannot configure a model.
-  const { admin } = useSignIn();
+  const { admin, local } = useSignIn();
   const Icon = mode === "on" ? MessagesSquare : Ghost;
   const tries = about ? CHANGING : mode !== "on" ? [] : guide ? GUIDED : REMEMBERING;
   const title = about ? "chat.begin.about" : (`chat.begin.${mode}` as const);
@@ -57,14 +64,22 @@ export function EmptyChat({
             ))}
           </ul>
         )}
-        {guide && (
-          <div className="flex flex-col gap-2 text-meta text-muted">
+        <div className="flex flex-col gap-2 text-meta text-muted empty:hidden">
+          {guide && (
             <p className="text-center">
-              {t("chat.noModel")} {t(admin ? "chat.noModelAdmin" : "chat.noModelUser")}
+              {t("chat.noModel")}
+              {!local && ` ${t(admin ? "chat.noModelAdmin" : "chat.noModelUser")}`}
             </p>
-            {admin && <Snippet code="lukasa serve --upstream http://localhost:11434/v1" />}
-          </div>
-        )}
+          )}
+          {guide && !local && admin && (
+            <Snippet code="lukasa serve --upstream http://localhost:11434/v1" />
+          )}
+          {local && (
+            <Suspense>
+              <ModelSetup guide={guide} choose={choose} />
+            </Suspense>
+          )}
+        </div>
       </div>
     </div>
   );

@@ -5,16 +5,19 @@ import { useEffect } from "react";
 import type { Mode } from "../../data/gateway.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { buttonClasses } from "../../ui/button.tsx";
+import { Button, buttonClasses } from "../../ui/button.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Menu, MenuChoice } from "../../ui/menu.tsx";
 
 export function ChatHeader({
   title,
+  onShowTitle,
   mode,
   showChats,
 }: {
   title: string;
+  /** Shows the title, if it is hidden. */
+  onShowTitle?: () => void;
   mode: Mode;
   /** Opens the list of chats on narrow screens. */
   showChats: () => void;
@@ -32,6 +35,17 @@ export function ChatHeader({
       <h1 dir="auto" className="min-w-0 truncate text-title">
         {title}
       </h1>
+      {onShowTitle && (
+        <Button
+          small
+          look="quiet"
+          aria-label={t("sources.showTitle")}
+          className="shrink-0"
+          onClick={onShowTitle}
+        >
+          {t("sources.showHidden")}
+        </Button>
+      )}
       {mode !== "on" && (
         <Badge tone="accent">
           <Ghost size={12} aria-hidden />

@@ -3,6 +3,7 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import type { Mode } from "../../data/gateway.ts";
+import { hasHiddenTitle } from "../../data/hidden.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
 import { useRefreshTitles, useTitle } from "../../data/titles.ts";
@@ -72,7 +73,9 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
   // A chat in the trash cannot be continued: new messages would be lost.
   const unlisted = useOneSession(sessions.data && !view ? session : null);
   const gone = chat.missing || Boolean(unlisted.data?.trashed_at);
-  const known = useTitle(view);
+  const [titleShown, setTitleShown] = useState(false);
+  const revealed = useOneSession(titleShown ? session : null, true).data;
+  const known = useTitle(revealed ?? view);
   // The first words are known before they are stored.
   const title = session !== null && !view?.turns ? (chat.rounds[0]?.asked ?? known) : known;
   useRefreshTitles();
@@ -116,7 +119,14 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
         {side()}
       </aside>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <ChatHeader title={title} mode={mode} showChats={() => setDrawer(true)} />
+        <ChatHeader
+          title={title}
+          onShowTitle={
+            view && hasHiddenTitle(view) && !revealed ? () => setTitleShown(true) : undefined
+          }
+          mode={mode}
+          showChats={() => setDrawer(true)}
+        />
         {gone ? (
           <Missing session={session} />
         ) : (
@@ -144,6 +154,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                 guide={isGuide(models.model)}
                 about={memory.data}
                 suggest={suggest}
+                choose={models.choose}
               />
             )}
             <div className="mx-auto flex w-full max-w-3xl shrink-0 flex-col gap-1.5 px-4 pb-3 sm:px-6">

@@ -12,7 +12,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
 import { useWrite } from "../../data/writes.ts";
 import type { Call } from "../../features/chat/rounds.ts";
-import { known, t } from "../../i18n/index.ts";
+import { known, nameText, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -60,7 +60,7 @@ function Written({ call, operation }: { call: Call; operation: string }) {
       icon={<BookmarkCheck size={14} aria-hidden />}
       line={
         <>
-          {undone ? t("chat.undone") : known(key) ? t(key) : call.name}
+          {undone ? t("chat.undone") : nameText(key, call.name)}
           {" · "}
           <span className={undone ? "line-through" : undefined}>
             <Words id={id} call={call} operation={read.data} />

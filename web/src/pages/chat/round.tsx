@@ -2,12 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, memo, Suspense } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
-import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import type { Call, Round } from "../../features/chat/rounds.ts";
-import { describeDomain } from "../../features/domains/labels.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -146,13 +145,13 @@ function OpenDomain({
   const { human } = useSignIn();
   const found = useDomains().data?.find((one) => one.name === name);
   if (!human) return null;
-  const domain = found ? describeDomain(found).name : name;
+  const domain = domainName(found ?? name);
   const open = async () => {
     try {
       await lukasa.domains.open(name);
       await queries.invalidateQueries({ queryKey: ["domains"] });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: domain, retry: open });
     }
   };
   return (

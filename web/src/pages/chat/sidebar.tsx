@@ -14,6 +14,7 @@ import {
 } from "react";
 import { usePreferences } from "../../base/preferences.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { hasHiddenTitle, shownTitle } from "../../data/hidden.ts";
 import { groupByAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
@@ -154,7 +155,7 @@ function useGroups(text: string, open: string | null) {
       sessions: group.sessions,
     }));
   }
-  const titled = listed.filter((one) => plain(one.title ?? "").includes(plain(asked)));
+  const titled = listed.filter((one) => plain(shownTitle(one) ?? "").includes(plain(asked)));
   const spoken = (found.data?.data ?? [])
     .map((one) => one.session)
     .filter((one) => !one.incognito && !titled.some((other) => other.id === one.id));
@@ -193,7 +194,7 @@ function Entry({
     return (
       <li>
         <Rename
-          title={session.title || title}
+          title={hasHiddenTitle(session) ? "" : session.title || title}
           save={(next) => void writes.rename(session, next)}
           done={() => rename(null)}
         />

@@ -9,7 +9,7 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { command } from "../../data/curl.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -150,14 +150,14 @@ function permissionLabel(key: KeyView): string {
   return key.permissions
     .map((one) => {
       const word = `developer.may.${one}`;
-      return known(word) ? t(word) : one;
+      return nameText(word, one);
     })
     .join(" · ");
 }
 
 function originLabel(origin: string): string {
   const word = `developer.origin.${origin}`;
-  return known(word) ? t(word) : origin;
+  return nameText(word, origin);
 }
 
 function exampleCommand(made: IssuedView | undefined): string {

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { sentenceOf } from "../../base/problems.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -38,7 +38,7 @@ export function Deliveries({ webhook }: { webhook: string }) {
   }
   const words = (value: string) => {
     const word = `developer.webhooks.state.${value}`;
-    return known(word) ? t(word) : value;
+    return nameText(word, value);
   };
   return (
     <div className="flex flex-col items-start gap-2 rounded-control border bg-sunken">

@@ -9,7 +9,7 @@ import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -140,5 +140,5 @@ function Chat({ session }: { session: string }) {
 
 function words(prefix: "kind" | "state", value: string): string {
   const key = `developer.jobs.${prefix}.${value}`;
-  return known(key) ? t(key) : value;
+  return nameText(key, value);
 }

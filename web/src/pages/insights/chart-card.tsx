@@ -5,7 +5,7 @@ import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { Table } from "../../ui/table.tsx";
-import { type Chart, csvOf, dayName, isEmpty } from "./charts.ts";
+import { type Chart, csvOf, dayName, isEmpty, overallOf } from "./charts.ts";
 import { Plot, Sign } from "./plot.tsx";
 
 export function ChartCard({
@@ -17,7 +17,8 @@ export function ChartCard({
   chart: Chart;
   /** Whether all charts are tables. */
   tables: boolean;
-  at: number;
+  /** The index of the chosen day. */
+  at: number | null;
   onAt: (at: number | null) => void;
 }) {
   const [own, setOwn] = useState<boolean>();
@@ -54,12 +55,15 @@ export function ChartCard({
       ) : (
         <div className="flex flex-1 flex-col justify-between gap-3 px-4 pb-3">
           <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 text-meta">
+            <span className="w-full text-fine text-muted">{whenOf(chart, at)}</span>
             {chart.series.map((one, which) => (
               <span key={one.name} className="inline-flex items-center gap-1.5 text-muted">
                 <Sign chart={chart} which={which} />
                 <span>
                   {one.name}{" "}
-                  <span className="text-ink tabular-nums">{figureOf(chart, one.values[at])}</span>
+                  <span className="text-ink tabular-nums">
+                    {figureOf(chart, at === null ? overallOf(chart, one) : one.values[at])}
+                  </span>
                 </span>
               </span>
             ))}
@@ -70,6 +74,14 @@ export function ChartCard({
       )}
     </Figure>
   );
+}
+
+/** The time that the numbers of the legend are of. */
+function whenOf(chart: Chart, at: number | null): string {
+  if (at !== null) return dayName(chart.days[at] ?? "", "long");
+  return chart.adds
+    ? t("insights.inAll", { count: chart.days.length })
+    : dayName(chart.days.at(-1) ?? "", "long");
 }
 
 function figureOf(chart: Chart, value: number | null | undefined): string {

@@ -1,9 +1,12 @@
 /** Converts daily counts to charts, headlines and CSV. Pure. */
+import { areaClass } from "../../features/memory/area-colours.ts";
 import { locale, t } from "../../i18n/index.ts";
 import type { Day } from "./figures.ts";
 
 export interface Series {
   name: string;
+  /** The text class of its colour, if the colour means something; in the order of the chart otherwise. */
+  colour?: string;
   /** One value per day; null where there was nothing to measure. */
   values: readonly (number | null)[];
 }
@@ -19,7 +22,12 @@ export interface Chart {
   format: (value: number) => string;
   /** A fixed upper end of the axis, such as 100 %. */
   whole?: number;
+  /** Whether the days add up: what happened on each, rather than how it was at its end. */
+  adds: boolean;
 }
+
+/** Charts of what there was at the end of each day. */
+const LEVELS: readonly ChartId[] = ["known"];
 
 type ChartId =
   | "known"
@@ -40,6 +48,7 @@ export type Section = { title: string; charts: Chart[] };
 export type Naming = (domain: string) => string;
 
 export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => domain): Section[] {
+  const shares = { half: percent(0.5), most: percent(0.95), nearly: percent(0.99) };
   const make = (
     id: ChartId,
     kind: Chart["kind"],
@@ -49,12 +58,13 @@ export function sectionsOf(days: readonly Day[], naming: Naming = (domain) => do
   ): Chart => ({
     id,
     title: t(`insights.${id}`),
-    help: t(`insights.${id}.help`),
+    help: t(`insights.${id}.help`, shares),
     kind,
     days: days.map((one) => one.day),
     series: Object.entries(series).map(([name, of]) => ({ name, values: days.map(of) })),
     format,
     whole,
+    adds: kind === "columns" && !LEVELS.includes(id),
   });
   const rates = ratesOf(days);
   return [
@@ -170,8 +180,13 @@ export function byDomain(days: readonly Day[], naming: Naming): Chart {
   const names = largest.slice(0, MAX_NAMED).map(([name]) => name);
   // If every domain is named, the rest are memories without a domain.
   const rest = t(largest.length > MAX_NAMED ? "insights.others" : "insights.noDomain");
-  const series = (name: string, own: (domain: string | null | undefined) => boolean): Series => ({
+  const series = (
+    name: string,
+    colour: string,
+    own: (domain: string | null | undefined) => boolean,
+  ): Series => ({
     name,
+    colour,
     values: days.map((day) =>
       day.domains.reduce((sum, one) => sum + (own(one.domain) ? one.memories : 0), 0),
     ),
@@ -183,10 +198,11 @@ export function byDomain(days: readonly Day[], naming: Naming): Chart {
     kind: "columns",
     days: days.map((one) => one.day),
     series: [
-      ...names.map((name) => series(naming(name), (domain) => domain === name)),
-      series(rest, (domain) => !domain || !names.includes(domain)),
+      ...names.map((name) => series(naming(name), areaClass(name), (domain) => domain === name)),
+      series(rest, areaClass(""), (domain) => !domain || !names.includes(domain)),
     ],
     format: count,
+    adds: false,
   };
 }
 
@@ -246,7 +262,7 @@ export function headlines(days: readonly Day[]): Headline[] {
       id: "kept",
       name: t("insights.head.kept"),
       value: percent(reuse),
-      goal: goal(t("insights.goal.kept"), retrievals, (reuse ?? 0) > 0.7),
+      goal: goal(t("insights.goal.kept", { share: percent(0.7) }), retrievals, (reuse ?? 0) > 0.7),
     },
     {
       id: "tokens",
@@ -257,13 +273,21 @@ export function headlines(days: readonly Day[]): Headline[] {
       id: "accepted",
       name: t("insights.head.accepted"),
       value: shareOf(accepted, answered),
-      goal: goal(t("insights.goal.accepted"), answered, (accepted ?? 0) > 0.7),
+      goal: goal(
+        t("insights.goal.accepted", { share: percent(0.7) }),
+        answered,
+        (accepted ?? 0) > 0.7,
+      ),
     },
     {
       id: "corrected",
       name: t("insights.head.corrected"),
       value: shareOf(corrected, answered),
-      goal: goal(t("insights.goal.corrected"), answered, (corrected ?? 0) < 0.1),
+      goal: goal(
+        t("insights.goal.corrected", { share: percent(0.1) }),
+        answered,
+        (corrected ?? 0) < 0.1,
+      ),
     },
     {
       id: "cost",
@@ -327,6 +351,12 @@ export function top(chart: Chart): number {
   // Counts get an even upper end, so that the middle is a whole number.
   if (chart.kind === "columns" && highest >= 1 && highest <= 10) return 2 * Math.ceil(highest / 2);
   return Number((next ?? highest).toPrecision(3));
+}
+
+/** The value of a series over all days: their sum, or the latest. */
+export function overallOf(chart: Chart, { values }: Series): number | null {
+  if (!chart.adds) return values.at(-1) ?? null;
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
 /** Whether the chart has no data. */

@@ -10,6 +10,7 @@ import { addMessages, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -18,21 +19,25 @@ import { ChartCard } from "./chart-card.tsx";
 import { type Headline, headlines, isEmpty, sectionsOf } from "./charts.ts";
 import { TopDomains } from "./domains.tsx";
 import { type Figures, useFigures } from "./figures.ts";
-import { RANGES } from "./params.ts";
-import { Patterns } from "./plot.tsx";
+import { RANGES, type Range } from "./params.ts";
+import { YourMemory } from "./your-memory.tsx";
 
 addMessages({ insights });
 
 const route = getRouteApi("/insights");
 
 export default function InsightsPage() {
-  const { days = 30, table = false } = route.useSearch();
+  const { days = 30, table = false, figures: unfolded = false } = route.useSearch();
   const navigate = useNavigate();
   const figures = useFigures(days);
-  const go = (range: (typeof RANGES)[number], tables: boolean) =>
+  const go = (range: Range, tables: boolean, open = unfolded) =>
     void navigate({
       to: "/insights",
-      search: { days: range === 30 ? undefined : range, table: tables || undefined },
+      search: {
+        days: range === 30 ? undefined : range,
+        table: tables || undefined,
+        figures: open || undefined,
+      },
     });
   useShortcuts(t("insights.title"), [
     { keys: "t", label: t("insights.key.table"), run: () => go(days, !table) },
@@ -47,20 +52,14 @@ export default function InsightsPage() {
       title={t("insights.title")}
       note={t("insights.utc")}
       actions={
-        <>
-          <fieldset className="flex gap-1.5">
-            <legend className="sr-only">{t("insights.range")}</legend>
-            {RANGES.map((range) => (
-              <Chip key={range} pressed={range === days} onPress={() => go(range, table)}>
-                {t("insights.days", { count: range })}
-              </Chip>
-            ))}
-          </fieldset>
-          <Button small aria-pressed={table} onClick={() => go(days, !table)}>
-            <Table2 size={14} aria-hidden className="text-muted" />
-            {t(table ? "insights.asCharts" : "insights.asTables")}
-          </Button>
-        </>
+        <fieldset className="flex gap-1.5">
+          <legend className="sr-only">{t("insights.range")}</legend>
+          {RANGES.map((range) => (
+            <Chip key={range} pressed={range === days} onPress={() => go(range, table)}>
+              {t("insights.days", { count: range })}
+            </Chip>
+          ))}
+        </fieldset>
       }
     >
       {figures.error ? (
@@ -68,13 +67,32 @@ export default function InsightsPage() {
       ) : !figures.data ? (
         <Skeleton rows={8} />
       ) : (
-        <Charts figures={figures.data} tables={table} />
+        <Charts
+          figures={figures.data}
+          tables={table}
+          open={unfolded || table}
+          onOpen={(open) => go(days, open && table, open)}
+          onTables={() => go(days, !table)}
+        />
       )}
     </Page>
   );
 }
 
-function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
+function Charts({
+  figures,
+  tables,
+  open,
+  onOpen,
+  onTables,
+}: {
+  figures: Figures;
+  tables: boolean;
+  /** Whether the figures for developers are unfolded. */
+  open: boolean;
+  onOpen: (open: boolean) => void;
+  onTables: () => void;
+}) {
   const { data: domains } = useDomains();
   const naming = useCallback(
     (name: string) => domainName(domains?.find((one) => one.name === name) ?? name),
@@ -83,8 +101,7 @@ function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
   const sections = useMemo(() => sectionsOf(figures.days, naming), [figures, naming]);
   // The chosen day is shared by all charts.
   const [chosen, setChosen] = useState<number | null>(null);
-  const last = figures.days.length - 1;
-  const at = Math.min(chosen ?? last, last);
+  const at = chosen === null ? null : Math.min(chosen, figures.days.length - 1);
   if (sections.every(({ charts }) => charts.every(isEmpty))) {
     return (
       <EmptyState
@@ -107,37 +124,47 @@ function Charts({ figures, tables }: { figures: Figures; tables: boolean }) {
   }
   return (
     <div className="flex flex-col gap-8">
-      <Patterns />
-      <Headlines all={headlines(figures.days)} />
-      {sections.map((section, which) => (
-        <section key={section.title} aria-label={section.title} className="flex flex-col gap-3">
-          <h2 className="font-medium text-muted">{section.title}</h2>
-          <div
-            className={classes(
-              "grid gap-4 lg:grid-cols-2",
-              section.charts.length % 2 === 1 && "xl:grid-cols-3",
-            )}
-          >
-            {section.charts.map((chart) => (
-              <ChartCard
-                key={`${chart.id} ${tables}`}
-                chart={chart}
-                tables={tables}
-                at={at}
-                onAt={setChosen}
-              />
-            ))}
-            {which === 0 && (
-              <TopDomains
-                key={String(tables)}
-                domains={figures.domains}
-                naming={naming}
-                tables={tables}
-              />
-            )}
+      <YourMemory figures={figures} naming={naming} />
+      <Disclosure label={t("insights.developers")} open={open} onOpen={onOpen}>
+        <div className="flex flex-col gap-8">
+          <div className="-mb-5 flex justify-end">
+            <Button small aria-pressed={tables} onClick={onTables}>
+              <Table2 size={14} aria-hidden className="text-muted" />
+              {t(tables ? "insights.asCharts" : "insights.asTables")}
+            </Button>
           </div>
-        </section>
-      ))}
+          <Headlines all={headlines(figures.days)} />
+          {sections.map((section, which) => (
+            <section key={section.title} aria-label={section.title} className="flex flex-col gap-3">
+              <h2 className="font-medium text-muted">{section.title}</h2>
+              <div
+                className={classes(
+                  "grid gap-4 lg:grid-cols-2",
+                  section.charts.length % 2 === 1 && "xl:grid-cols-3",
+                )}
+              >
+                {section.charts.map((chart) => (
+                  <ChartCard
+                    key={`${chart.id} ${tables}`}
+                    chart={chart}
+                    tables={tables}
+                    at={at}
+                    onAt={setChosen}
+                  />
+                ))}
+                {which === 0 && (
+                  <TopDomains
+                    key={String(tables)}
+                    domains={figures.domains}
+                    naming={naming}
+                    tables={tables}
+                  />
+                )}
+              </div>
+            </section>
+          ))}
+        </div>
+      </Disclosure>
     </div>
   );
 }

@@ -7,6 +7,8 @@ export interface InsightsParams {
   days?: Range;
   /** Every chart as a table. */
   table?: true;
+  /** Whether the figures for developers are unfolded; they are with `table`. */
+  figures?: true;
 }
 
 export function parseInsightsParams(params: Record<string, unknown>): InsightsParams {
@@ -14,5 +16,6 @@ export function parseInsightsParams(params: Record<string, unknown>): InsightsPa
   const days = RANGES.find((one) => one === params.days);
   if (days) search.days = days;
   if (params.table === true) search.table = true;
+  if (params.figures === true) search.figures = true;
   return search;
 }

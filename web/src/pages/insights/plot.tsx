@@ -1,6 +1,6 @@
 /**
- * The SVG plot of a chart. The pointer or the arrow keys choose the day whose numbers are shown. Series differ
- * by pattern and dash as well as by colour.
+ * The SVG plot of a chart. The pointer or the arrow keys choose the day whose numbers are shown. Columns differ in
+ * lightness as well as in colour, and lines in their dashes.
  */
 import { type KeyboardEvent, type PointerEvent, useRef } from "react";
 import { t } from "../../i18n/index.ts";
@@ -12,25 +12,34 @@ const HEIGHT = 136;
 const AXIS = 40;
 /** Space above the highest value, so that its stroke is not clipped. */
 const HEAD = 4;
-/** Columns have six fills; there are at most three lines. */
+/** Fills of columns: from dark to light, and then of another colour. There are at most three lines. */
+const COLUMNS = [
+  "fill-accent",
+  "fill-accent opacity-55",
+  "fill-accent opacity-25",
+  "fill-warn",
+  "fill-warn opacity-55",
+  "fill-strong-line opacity-50",
+];
 const FILLS = ["fill-accent", "fill-good", "fill-warn"];
 const STROKES = ["stroke-accent", "stroke-good", "stroke-warn"];
 const DASHES = [undefined, "6 3", "2 3"];
 
 export function Plot({
   chart,
-  at,
+  at: chosen,
   onAt,
 }: {
   chart: Chart;
-  /** The index of the chosen day. */
-  at: number;
+  /** The index of the chosen day; the latest is shown without a choice. */
+  at: number | null;
   /** Null selects the latest day. */
   onAt: (at: number | null) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place) - AXIS;
   const last = chart.days.length - 1;
+  const at = Math.min(chosen ?? last, last);
   const band = Math.max(0, width) / Math.max(1, chart.days.length);
   const high = top(chart);
   const y = (value: number) => HEAD + (HEIGHT - HEAD) * (1 - value / high);
@@ -84,13 +93,9 @@ export function Plot({
         ))}
         {width > 0 && (
           <g transform={`translate(${AXIS} 0)`}>
-            <rect
-              x={at * band}
-              y={0}
-              width={band}
-              height={HEIGHT}
-              className="fill-active opacity-70"
-            />
+            {chosen !== null && (
+              <rect x={at * band} y={0} width={band} height={HEIGHT} className="fill-active" />
+            )}
             {chart.kind === "columns" ? (
               <Columns chart={chart} band={band} y={y} />
             ) : (
@@ -143,43 +148,13 @@ function Columns({ chart, band, y }: Drawing) {
       const across = Math.max(0.5, band - gap);
       return `M${at * band + gap / 2} ${y(from + value)}h${across}v${height}h${-across}z`;
     });
-    return <path key={name} d={bars.join("")} {...filled(which)} />;
+    return <path key={name} d={bars.join("")} className={fillOf(chart, which)} />;
   });
 }
 
-/** The fill of a series: the first is plain; the others are hatched, dotted and lined. */
-function filled(which: number) {
-  return which === 0 ? { className: FILLS[0] } : { fill: `url(#insights-pattern-${which})` };
-}
-
-/** SVG patterns for columns, defined once for all charts of the page. */
-export function Patterns() {
-  return (
-    <svg aria-hidden="true" width="0" height="0" className="absolute">
-      <defs>
-        <pattern id="insights-pattern-1" width="5" height="5" patternUnits="userSpaceOnUse">
-          <rect width="5" height="5" className="fill-good-soft" />
-          <path d="M-1 6L6 -1M-1 1L1 -1M4 6L6 4" strokeWidth="1.6" className="stroke-good" />
-        </pattern>
-        <pattern id="insights-pattern-2" width="5" height="5" patternUnits="userSpaceOnUse">
-          <rect width="5" height="5" className="fill-warn-soft" />
-          <circle cx="2.5" cy="2.5" r="1.3" className="fill-warn" />
-        </pattern>
-        <pattern id="insights-pattern-3" width="4" height="4" patternUnits="userSpaceOnUse">
-          <rect width="4" height="4" className="fill-surface" />
-          <path d="M0 2H4" strokeWidth="1.2" className="stroke-strong-line" />
-        </pattern>
-        <pattern id="insights-pattern-4" width="4" height="4" patternUnits="userSpaceOnUse">
-          <rect width="4" height="4" className="fill-accent-soft" />
-          <path d="M2 0V4" strokeWidth="1.4" className="stroke-accent" />
-        </pattern>
-        <pattern id="insights-pattern-5" width="6" height="6" patternUnits="userSpaceOnUse">
-          <rect width="6" height="6" className="fill-sunken" />
-          <path d="M3 1V5M1 3H5" strokeWidth="1" className="stroke-strong-line" />
-        </pattern>
-      </defs>
-    </svg>
-  );
+function fillOf(chart: Chart, which: number): string | undefined {
+  const colour = chart.series[which]?.colour;
+  return colour ? `fill-current ${colour}` : COLUMNS[which];
 }
 
 function Lines({ chart, band, y, at }: Drawing & { at: number }) {
@@ -271,7 +246,7 @@ export function Sign({ chart, which }: { chart: Chart; which: number }) {
           className={STROKES[which]}
         />
       ) : (
-        <rect x="2" width="10" height="10" {...filled(which)} />
+        <rect x="2" width="10" height="10" rx="2" className={fillOf(chart, which)} />
       )}
     </svg>
   );

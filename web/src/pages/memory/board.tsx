@@ -14,21 +14,25 @@ import {
 import { type Group, sourceOf } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
-import { EditForm } from "../../features/memory/edit-form.tsx";
 import { Highlighted } from "../../features/memory/highlight.tsx";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Time } from "../../ui/time.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { groupsOf } from "./memory-set.ts";
 import { Selected, useTakesFocus } from "./row.tsx";
+import { RowEdit } from "./row-edit.tsx";
 
 export function Board({
   memories,
+  disputed,
   onOpen,
 }: {
   memories: readonly MemoryView[];
+  /** The memories that are contradicted, and wait for the user's answer. */
+  disputed: ReadonlySet<string>;
   onOpen: OpenMemory;
 }) {
   const marks = useMarks();
@@ -55,7 +59,13 @@ export function Board({
       className="flex min-h-0 flex-1 gap-3 overflow-x-auto overflow-y-hidden border-t bg-sunken p-3 sm:px-6"
     >
       {columns.map((column) => (
-        <Column key={column.name} column={column} onOpen={onOpen} onPress={press} />
+        <Column
+          key={column.name}
+          column={column}
+          disputed={disputed}
+          onOpen={onOpen}
+          onPress={press}
+        />
       ))}
     </div>
   );
@@ -73,10 +83,12 @@ type Press = (event: KeyboardEvent) => void;
 
 function Column({
   column,
+  disputed,
   onOpen,
   onPress,
 }: {
   column: Group;
+  disputed: ReadonlySet<string>;
   onOpen: OpenMemory;
   onPress: Press;
 }) {
@@ -128,7 +140,12 @@ function Column({
               className="absolute inset-x-0 top-0 px-2 pt-2"
               style={{ transform: `translateY(${place.start}px)` }}
             >
-              <MemoryCard memory={memory} onOpen={onOpen} onPress={onPress} />
+              <MemoryCard
+                memory={memory}
+                disputed={disputed.has(memory.id)}
+                onOpen={onOpen}
+                onPress={onPress}
+              />
             </li>
           );
         })}
@@ -139,10 +156,12 @@ function Column({
 
 const MemoryCard = memo(function MemoryCard({
   memory,
+  disputed,
   onOpen,
   onPress,
 }: {
   memory: MemoryView;
+  disputed: boolean;
   onOpen: OpenMemory;
   onPress: Press;
 }) {
@@ -155,7 +174,7 @@ const MemoryCard = memo(function MemoryCard({
   if (editing) {
     return (
       <div className="rounded-control border bg-surface p-2.5">
-        <EditForm memory={memory} onDone={() => marks.edit(undefined)} />
+        <RowEdit memory={memory} />
       </div>
     );
   }
@@ -184,6 +203,7 @@ const MemoryCard = memo(function MemoryCard({
       </span>
       <span className="flex w-full flex-wrap items-center gap-2 text-fine text-muted">
         {selected ? <Selected /> : <Force force={memory.force} />}
+        {disputed && <Badge tone="warn">{t("memory.disputed")}</Badge>}
         <Certainty memory={memory} exceptions />
         <SourceIcon source={sourceOf(memory)} />
         <span className="ms-auto">

@@ -5,7 +5,7 @@ import type { MemoryView } from "lukasa-client";
 import { type Ref, useContext, useMemo } from "react";
 import { count } from "../../data/select.ts";
 import { DomainNames, labelFor } from "../../features/memory/labels.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Chip } from "../../ui/chip.tsx";
 import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -88,7 +88,7 @@ export function SearchBox({
 }
 
 const STATUSES = ["upcoming", "expired", "candidate"] as const;
-const TIERS = ["strong", "tentative", "candidate"] as const;
+const CERTAINTIES = ["confirmed", "strong", "tentative", "candidate", "unused"] as const;
 const SOURCES = ["said", "assistant", "inferred", "imported"] as const;
 
 export function FilterChips({
@@ -139,7 +139,7 @@ export function FilterChips({
       <FilterMenu
         name={t("memory.field.tier")}
         value={search.tier}
-        choices={TIERS.map((tier) => ({ value: tier, text: t(`shell.tier.${tier}`) }))}
+        choices={CERTAINTIES.map((value) => ({ value, text: t(`shell.tier.${value}`) }))}
         onChange={(tier) => change({ tier })}
       />
       <FilterMenu
@@ -175,8 +175,7 @@ export function FilterChips({
 }
 
 export function categoryName(name: string): string {
-  const key = `memory.category.${name}`;
-  return known(key) ? t(key) : name;
+  return nameText(`memory.category.${name}`, name);
 }
 
 /** One filter: a chip with the current choice, and a menu of choices. */

@@ -1,7 +1,7 @@
 /** Memory page: all memories as one filtered set with several views. */
 
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
-import { Eye, History, Plus, SlidersHorizontal } from "lucide-react";
+import { Eye, History, Plus } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import {
   lazy,
@@ -14,7 +14,7 @@ import {
   useState,
 } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { ORDERS, wordsOf } from "../../data/select.ts";
+import { wordsOf } from "../../data/select.ts";
 import {
   MemoryActionsContext,
   useActionList,
@@ -25,17 +25,19 @@ import { DomainNames, useDomainNames } from "../../features/memory/labels.ts";
 import { PastBanner } from "../../features/memory/past-banner.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { classes } from "../../ui/classes.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { isPhone } from "../../ui/phone.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Composer } from "./composer.tsx";
-import { FilterChips, FilterMenu, SearchBox } from "./filters.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { SearchBox } from "./filters.tsx";
 import { Marks, MarksContext } from "./marks.ts";
 import { pointInTimeOf, TABS, type Tab, tabOf, useMemorySet } from "./memory-set.ts";
 import { type MemoryParams, VIEWS } from "./params.ts";
+import { preloadRowEdit } from "./row-edit.tsx";
 import { runOnCurrent } from "./run-action.ts";
 import { SelectionBar } from "./selection.tsx";
 import { ViewSwitch } from "./view-switch.tsx";
@@ -50,10 +52,10 @@ const PauseButton = lazy(async () => ({
   default: (await import("../../features/pause/index.tsx")).PauseButton,
 }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
-/** Filters that phones show on demand; their number is next to the button. */
-const FILTERS = ["domain", "project", "tier", "from", "category", "tag", "sort", "group"] as const;
 /** Debounce of the search text in the address. */
 const TYPING_DEBOUNCE_MS = 400;
+/** The first screen is shown by then. */
+const PRELOAD_DELAY_MS = 500;
 
 export default function MemoryPage() {
   const search = route.useSearch();
@@ -70,8 +72,6 @@ export default function MemoryPage() {
   // By meaning, a row says itself which words matched.
   const isMeaning = search.how === "meaning";
   const words = useMemo(() => (isMeaning ? [] : wordsOf(text)), [isMeaning, text]);
-  const [filtering, setFiltering] = useState(false);
-  const filters = FILTERS.filter((name) => search[name] !== undefined).length;
   const names = useDomainNames();
   const tab = tabOf(search);
   const view = search.view ?? "list";
@@ -86,7 +86,9 @@ export default function MemoryPage() {
   );
   const open = useCallback(
     (memory: MemoryView, part?: string) => {
-      if (matchMedia("(min-width: 64rem)").matches) return change({ one: memory.id, tab: part });
+      // On phones it is a sheet over the list, and going back closes it.
+      if (isPhone()) return change({ one: memory.id, tab: part }, false);
+      if (matchMedia("(width >= 64rem)").matches) return change({ one: memory.id, tab: part });
       const { as_of, known_at } = router.state.location.search as MemoryParams;
       void navigate({
         to: "/memory/$id",
@@ -96,13 +98,18 @@ export default function MemoryPage() {
     },
     [change, navigate, router],
   );
-  const sources = useCallback(
-    (id: string) => void navigate({ to: "/sources", search: { memory: id } }),
-    [navigate],
-  );
+  const showPart = useCallback((tab: string | undefined) => change({ tab }), [change]);
+  const byId = useRef(set.byId);
+  byId.current = set.byId;
   const list = useActionList(
-    useCallback((id: string) => marks.edit(id), [marks]),
-    sources,
+    useCallback(
+      (id: string) => {
+        const memory = isPhone() && byId.current.get(id);
+        if (memory) open(memory, "edit");
+        else marks.edit(id);
+      },
+      [marks, open],
+    ),
     useCallback((id: string) => marks.toggle(id), [marks]),
   );
   const actions = useAvailableActions(list, then !== undefined);
@@ -122,6 +129,10 @@ export default function MemoryPage() {
   }, [search.text]);
 
   useEffect(() => marks.show(search.one), [marks, search.one]);
+  useEffect(() => {
+    const timer = setTimeout(preloadRowEdit, PRELOAD_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
 
   const clear = () => {
     setTyped("");
@@ -271,58 +282,12 @@ export default function MemoryPage() {
                         }
                         onLeave={() => marks.go(marks.current ?? marks.order[0])}
                       />
-                      <Button
-                        aria-expanded={filtering}
-                        aria-label={t("memory.filters")}
-                        onClick={() => setFiltering(!filtering)}
-                        className="md:hidden"
-                      >
-                        <SlidersHorizontal size={16} aria-hidden />
-                        {filters > 0 && <span className="tabular-nums">{filters}</span>}
-                      </Button>
-                      <div
-                        className={classes(
-                          "flex flex-wrap items-center gap-1.5",
-                          filtering ? "max-md:w-full" : "max-md:hidden",
-                        )}
-                      >
-                        <FilterChips
-                          all={set.all}
-                          search={search}
-                          change={change}
-                          isCurrent={tab !== "forgotten" && tab !== "trashed"}
-                        />
-                        {(view === "list" || view === "board") && search.how !== "meaning" && (
-                          <FilterMenu
-                            name={t("memory.order")}
-                            value={search.sort}
-                            any={t("memory.order.changed")}
-                            choices={ORDERS.map((one) => ({
-                              value: one,
-                              text: t(`memory.order.${one}`),
-                            }))}
-                            onChange={(sort) => change({ sort })}
-                          />
-                        )}
-                        {view === "list" && search.how !== "meaning" && (
-                          <FilterMenu
-                            name={t("memory.groupBy")}
-                            value={search.group}
-                            any={t("memory.field.category")}
-                            choices={[{ value: "domain", text: t("memory.field.domain") }]}
-                            onChange={(group) => change({ group })}
-                          />
-                        )}
-                        {(view === "timeline" || view === "shape") && (
-                          <FilterMenu
-                            name={t("memory.by.name")}
-                            value={search.by}
-                            any={t("memory.by.true")}
-                            choices={[{ value: "learned", text: t("memory.by.learned") }]}
-                            onChange={(by) => change({ by })}
-                          />
-                        )}
-                      </div>
+                      <FilterBar
+                        all={set.all}
+                        search={search}
+                        change={change}
+                        shown={set.shown.length}
+                      />
                     </div>
                   )}
                   <SelectionBar byId={set.byId} />
@@ -347,6 +312,7 @@ export default function MemoryPage() {
                           id={search.one}
                           then={then}
                           part={search.tab}
+                          onPart={showPart}
                           onClose={() => {
                             change({ one: undefined, tab: undefined });
                             marks.go(marks.current);

@@ -10,6 +10,7 @@ import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { locale } from "../../i18n/index.ts";
+import { useYieldingHeader } from "../../ui/yielding.ts";
 import { useMarks } from "./marks.ts";
 import { Row, type RowExtra } from "./row.tsx";
 
@@ -43,6 +44,7 @@ export function List({
   const { density } = usePreferences();
   const scroller = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLUListElement>(null);
+  useYieldingHeader(scroller);
   const [margin, setMargin] = useState(0);
   const items = useMemo<Item[]>(
     () =>

@@ -2,10 +2,11 @@
  * The filtered set that every view of the Memory page shows: memories, counts of the tabs, and groups. Ten
  * thousand memories are sorted when they change and filtered with every key press.
  */
-import type { FoundMemory, MemoryView } from "lukasa-client";
-import { useMemo } from "react";
+import type { MemoryView } from "lukasa-client";
+import { useCallback, useMemo } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { type PointInTime, usePast } from "../../data/past.ts";
+import { useDisputed } from "../../data/review.ts";
 import {
   type Filter,
   type Group,
@@ -40,7 +41,7 @@ function filterOf(search: MemoryParams, text: string): Filter {
     domain: search.domain === "none" ? "" : search.domain,
     project: search.project === "none" ? "" : search.project,
     category: search.category,
-    tier: search.tier,
+    certainty: search.tier,
     tag: search.tag,
     from: SOURCES.find((one) => one === search.from),
   };
@@ -54,13 +55,19 @@ export interface MemorySet {
   shown: readonly MemoryView[];
   /** Counts of each tab under this filter. */
   counts: Record<Tab, number>;
+  /** Applies filter and tab to other memories: versions of the past. */
+  matching: (memories: readonly MemoryView[]) => readonly MemoryView[];
   proposals: readonly MemoryView[];
   /** How many recent answers used each memory, in the order by use. */
   uses: ReadonlyMap<string, number> | undefined;
+  /** The memories that are contradicted, and wait for the user's answer. */
+  disputed: ReadonlySet<string>;
   complete: boolean;
   error: unknown;
   refetch: () => void;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   const then = pointInTimeOf(search);
@@ -70,6 +77,7 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   const all = then ? past.all : now.all;
   const { sort } = search;
   const uses = useUseCounts(sort === "used").data;
+  const waiting = useDisputed();
   const sorted = useMemo(() => (sort ? ordered(all, sort, uses) : newest(all)), [all, sort, uses]);
   const found = useMemo(() => select(sorted, filterOf(search, text)), [sorted, search, text]);
   const tab = tabOf(search);
@@ -94,29 +102,25 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
     all,
     byId,
     uses,
+    disputed: looksBack ? NONE : waiting,
     shown: parts[tab],
     counts: useMemo(
       () => Object.fromEntries(TABS.map((one) => [one, parts[one].length])) as Record<Tab, number>,
       [parts],
+    ),
+    matching: useCallback(
+      (memories: readonly MemoryView[]) => {
+        const matches = select(memories, filterOf(search, text));
+        if (tab === "hard") return matches.filter((memory) => memory.force === "hard");
+        return tab === "soft" ? matches.filter((memory) => memory.force !== "hard") : matches;
+      },
+      [search, text, tab],
     ),
     proposals: useMemo(() => found.filter((memory) => memory.status === "proposed"), [found]),
     complete: then ? !past.isPending : now.complete,
     error: then ? past.error : now.error,
     refetch: () => void (then ? past.refetch() : now.refetch()),
   };
-}
-
-/** A match is good if it contains a word of the query, or is at least this share as relevant as the best. */
-const MIN_RELEVANCE_SHARE = 0.6;
-
-/** The good matches and the weaker ones of a search by meaning, each in the order of the server. */
-export function splitByRelevance(
-  found: readonly FoundMemory[],
-): [good: FoundMemory[], weaker: FoundMemory[]] {
-  const best = Math.max(0, ...found.map(({ why }) => why.relevance));
-  const isGood = ({ why }: FoundMemory) =>
-    why.matched.length > 0 || (best > 0 && why.relevance >= best * MIN_RELEVANCE_SHARE);
-  return [found.filter(isGood), found.filter((one) => !isGood(one))];
 }
 
 const CATEGORIES = ["profile", "style", "context", "fact"];

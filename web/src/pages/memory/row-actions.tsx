@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { useMemoryActions } from "../../features/memory/actions.ts";
 
 /** In the panel and by shortcut; the box at the start of the row selects it. */
-const ELSEWHERE = ["history", "sources", "select"];
+const ELSEWHERE = ["changed", "history", "sources", "select"];
 
 export function RowActions({
   memory,

@@ -3,22 +3,21 @@
 import { Check, Folder } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { relative } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { sourceOf } from "../../data/select.ts";
 import { daysLeft } from "../../data/trash.ts";
 import { type OpenMemory, useMemoryActions } from "../../features/memory/actions.ts";
 import { Certainty, Force } from "../../features/memory/badges.tsx";
-import { EditForm } from "../../features/memory/edit-form.tsx";
 import { Highlighted } from "../../features/memory/highlight.tsx";
 import { dayOf, labelFor, useDomainName, validity } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { useSwipe } from "../../ui/swipe.ts";
-import { useNow } from "../../ui/time.tsx";
+import { useNow, useTimeText } from "../../ui/time.tsx";
 import { useMark, useMarks } from "./marks.ts";
 import { RowActions } from "./row-actions.tsx";
+import { RowEdit } from "./row-edit.tsx";
 
 /** Additional data of a view for a row. */
 export interface RowExtra {
@@ -28,6 +27,8 @@ export interface RowExtra {
   when?: string;
   /** How many answers used it, in the order by use. */
   uses?: number;
+  /** Whether another memory contradicts it, and the user has not answered. */
+  disputed?: boolean;
 }
 
 interface RowProps extends RowExtra {
@@ -45,7 +46,7 @@ interface RowProps extends RowExtra {
 const ARRIVAL_MS = 3_000;
 
 export const Row = memo(function Row(props: RowProps) {
-  const { memory, index, start, measure, onOpen, rail, why, when, uses } = props;
+  const { memory, index, start, measure, onOpen, rail, why, when, uses, disputed } = props;
   const marks = useMarks();
   const current = useMark((all) => all.current === memory.id);
   const selected = useMark((all) => all.selected.has(memory.id));
@@ -72,7 +73,7 @@ export const Row = memo(function Row(props: RowProps) {
     >
       {under && <Underlay label={under.label} end={swipe.shift < 0} />}
       {editing ? (
-        <EditForm memory={memory} onDone={() => marks.edit(undefined)} />
+        <RowEdit memory={memory} />
       ) : (
         <button
           ref={place}
@@ -126,10 +127,10 @@ export const Row = memo(function Row(props: RowProps) {
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
                 <Highlighted text={memory.content} words={why?.matched} />
               </span>
-              {memory.force === "hard" && memory.key && <Rule memory={memory} />}
+              {memory.force === "hard" && memory.value != null && <Rule memory={memory} />}
               {why && <Why why={why} />}
             </span>
-            <RowStatus memory={memory} when={when} uses={uses} />
+            <RowStatus memory={memory} when={when} uses={uses} disputed={disputed} />
           </span>
         </button>
       )}
@@ -246,7 +247,7 @@ function Rule({ memory }: { memory: MemoryView }) {
 }
 
 /** Area, what is unusual about it, and the date. */
-function RowStatus({ memory, when, uses }: { memory: MemoryView } & RowExtra) {
+function RowStatus({ memory, when, uses, disputed }: { memory: MemoryView } & RowExtra) {
   const domain = useDomainName(memory.domain);
   return (
     <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
@@ -264,6 +265,7 @@ function RowStatus({ memory, when, uses }: { memory: MemoryView } & RowExtra) {
       {memory.status !== "active" && memory.status !== "forgotten" && (
         <Badge tone="warn">{labelFor("status", memory.status)}</Badge>
       )}
+      {disputed && <Badge tone="warn">{t("memory.disputed")}</Badge>}
       <Certainty memory={memory} exceptions />
       <span
         className={classes(
@@ -285,7 +287,7 @@ function RowStatus({ memory, when, uses }: { memory: MemoryView } & RowExtra) {
 function When({ memory, when }: { memory: MemoryView; when?: string }): ReactNode {
   const now = useNow();
   const { timeZone } = usePreferences();
-  const ago = (at: string) => relative(Date.parse(at), now);
+  const ago = useTimeText();
   const text = () => {
     if (when) return dayOf(when, timeZone);
     if (memory.status === "trashed")
@@ -309,12 +311,9 @@ function When({ memory, when }: { memory: MemoryView; when?: string }): ReactNod
 
 /** Why it was found: its words, or its meaning; the search arms are in the tooltip. */
 function Why({ why }: { why: FoundMemory["why"] }) {
-  const arms = [...new Set(why.arms.map((one) => one.arm.split("_")[0] ?? one.arm))];
+  const arms = new Set(why.arms.map((one) => labelFor("arm", one.arm)));
   return (
-    <span
-      className="truncate text-fine text-muted"
-      title={arms.map((arm) => labelFor("arm", arm)).join(" · ")}
-    >
+    <span className="truncate text-fine text-muted" title={[...arms].join(" · ")}>
       <bdi>
         {why.matched.length > 0
           ? t("memory.matched", { words: why.matched.join(", ") })

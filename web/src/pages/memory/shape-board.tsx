@@ -1,57 +1,65 @@
-/** The beads as SVG. The shape of a bead is its certainty, its colour where it came from. */
-import type { MemoryView } from "lukasa-client";
-import { memo, useContext, useState } from "react";
+/** The board of beads as SVG: names, strings, the time axis, and the card of the bead under the pointer. */
+import { memo, useContext, useRef, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
-import { type Source, sourceOf } from "../../data/select.ts";
+import { areaClass } from "../../features/memory/area-colours.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
-import type { Bead, Lane, Span, TimeOf } from "./shape-layout.ts";
+import { labelsOf, ticksOf } from "./shape-axis.ts";
+import type { Band } from "./shape-gestures.ts";
+import { shapeOf } from "./shape-kinds.ts";
+import {
+  AXIS_HEIGHT,
+  type Bead,
+  type Lane,
+  type Plan,
+  type Span,
+  type TimeOf,
+  xOf,
+} from "./shape-layout.ts";
+import { ManyBeads, OneBead } from "./shape-marks.tsx";
 
-const RADIUS = 6.5;
-const AXIS = 24;
-/** Height of the name of a lane, above its beads. */
-const NAME = 20;
-const TICK_WIDTH = 130;
-const DAY_MS = 86_400_000;
+export const TICK_GAP = 76;
+/** A label of the axis needs this much room before the edge. */
+const LABEL_ROOM = 66;
 
-export const SOURCE_COLOURS: Record<Source, string> = {
-  said: "text-accent",
-  assistant: "text-good",
-  inferred: "text-warn",
-  imported: "text-strong-line",
-};
+/** The name of an area, as the board shows it. */
+export function useAreaName(): (domain: string) => string {
+  const names = useContext(DomainNames);
+  return (domain) => (domain ? (names.get(domain) ?? domainName(domain)) : t("memory.noDomain"));
+}
 
 export function BeadBoard({
   lanes,
-  width,
+  plan,
   span,
-  scale,
+  band,
+  marker,
   dateOf,
   current,
   onFocus,
   onOpen,
 }: {
   lanes: readonly Lane[];
-  width: number;
+  plan: Plan;
   span: Span;
-  scale: number;
+  band: Band | undefined;
+  /** A time with a line of its own: the day that is shown. */
+  marker: number | undefined;
   /** The date that a bead shows. */
   dateOf: TimeOf;
   current: string | undefined;
   onFocus: (id: string) => void;
-  onOpen: (id: string) => void;
+  onOpen: (id: string, onlySelects: boolean) => void;
 }) {
-  const names = useContext(DomainNames);
+  const nameOf = useAreaName();
   const { timeZone } = usePreferences();
-  const [pointed, setPointed] = useState<{ bead: Bead; top: number }>();
-  const nameOf = (domain: string) =>
-    domain ? (names.get(domain) ?? domainName(domain)) : t("memory.noDomain");
-  const topOf = (at: number) => AXIS + (lanes[at]?.top ?? 0) + at * NAME;
-  const last = lanes.at(-1);
-  const height = topOf(lanes.length - 1) + (last?.height ?? 0) + NAME;
+  const [pointed, setPointed] = useState<Bead>();
+  const { width, height } = plan;
+  // A zoom may remove the bead under the pointer, which then never leaves it.
+  const card = lanes.flatMap((lane) => lane.beads).find((bead) => bead.id === pointed?.id);
   return (
     <div className="relative">
       {/* Time goes from left to right in every language, as in charts. */}
@@ -62,62 +70,90 @@ export function BeadBoard({
         width={width}
         height={height}
         direction="ltr"
-        className="block rounded-card bg-sunken"
+        className="block touch-pan-y rounded-card bg-sunken select-none"
       >
-        <Axis span={span} width={width} height={height} />
-        {lanes.map((lane, at) => (
+        <Axis span={span} plan={plan} />
+        {marker !== undefined && marker >= span.from && marker <= span.to && (
+          <line
+            x1={xOf(plan, span, marker)}
+            x2={xOf(plan, span, marker)}
+            y1={AXIS_HEIGHT}
+            y2={height}
+            strokeWidth={1.5}
+            className="stroke-accent"
+          />
+        )}
+        {lanes.map((lane) => (
           // biome-ignore lint/a11y/useSemanticElements: there are no field sets in SVG
           // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a group of SVG is not interactive
           <g
             key={lane.domain}
             role="group"
             aria-label={t("memory.shape.lane", { area: nameOf(lane.domain), count: lane.count })}
-            transform={`translate(0 ${topOf(at)})`}
+            className={areaClass(lane.domain)}
           >
-            <text x={12} y={14} className="fill-muted text-fine" aria-hidden>
-              {nameOf(lane.domain)}
-              <tspan className="fill-faint tabular-nums">
-                {"  "}
-                {new Intl.NumberFormat(locale()).format(lane.count)}
-              </tspan>
-            </text>
+            <LaneName lane={lane} plan={plan} name={nameOf(lane.domain)} />
             <line
-              x1={0}
-              x2={width}
-              y1={NAME + lane.height}
-              y2={NAME + lane.height}
-              className="stroke-line"
+              x1={plan.left - 8}
+              x2={width - 6}
+              y1={lane.string}
+              y2={lane.string}
+              strokeWidth={2}
+              strokeLinecap="round"
+              className="stroke-current opacity-30"
             />
-            <g transform={`translate(0 ${NAME - lane.top})`}>
-              <line
-                x1={0}
-                x2={width}
-                y1={lane.string}
-                y2={lane.string}
-                strokeWidth={1.5}
-                className="stroke-strong-line opacity-40"
+            {lane.beads.map((bead) => (
+              <BeadMark
+                key={bead.id}
+                bead={bead}
+                pitch={plan.pitch}
+                label={labelOf(bead, nameOf(lane.domain), dateOf, timeZone)}
+                current={bead.id === current}
+                onFocus={onFocus}
+                onOpen={onOpen}
+                onPoint={setPointed}
               />
-              {lane.beads.map((bead) => (
-                <BeadMark
-                  key={bead.id}
-                  bead={bead}
-                  scale={scale}
-                  label={labelOf(bead, nameOf(lane.domain), dateOf, timeZone)}
-                  current={bead.id === current}
-                  onFocus={onFocus}
-                  onOpen={onOpen}
-                  onPoint={(on) =>
-                    setPointed(on ? { bead, top: topOf(at) + NAME - lane.top + bead.y } : undefined)
-                  }
-                />
-              ))}
-            </g>
+            ))}
           </g>
         ))}
+        {band && (
+          <rect
+            x={band.from}
+            y={AXIS_HEIGHT}
+            width={band.to - band.from}
+            height={height - AXIS_HEIGHT}
+            className="pointer-events-none fill-accent stroke-accent opacity-15"
+          />
+        )}
       </svg>
-      {pointed && <BeadCard bead={pointed.bead} dateOf={dateOf} top={pointed.top} width={width} />}
+      {card && !band && <BeadCard bead={card} dateOf={dateOf} plan={plan} />}
     </div>
   );
+}
+
+function LaneName({ lane, plan, name }: { lane: Lane; plan: Plan; name: string }) {
+  const count = new Intl.NumberFormat(locale()).format(lane.count);
+  const line = lane.top > AXIS_HEIGHT && (
+    <line x1={0} x2={plan.width} y1={lane.top} y2={lane.top} className="stroke-line" />
+  );
+  // Beside the beads, or above them where it is narrow.
+  const y = plan.nameHeight > 0 ? lane.top + 14 : lane.string;
+  return (
+    <g aria-hidden>
+      {line}
+      <circle cx={18} cy={y} r={4.5} className="fill-current" />
+      <text x={31} y={y} dy="0.35em" className="fill-ink text-meta font-medium">
+        {clipped(name)}
+        <tspan className="fill-faint font-normal tabular-nums">{`\u2002${count}`}</tspan>
+      </text>
+    </g>
+  );
+}
+
+const MAX_NAME = 19;
+
+function clipped(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
 }
 
 function labelOf(
@@ -136,7 +172,7 @@ function labelOf(
 const BeadMark = memo(
   function BeadMark({
     bead,
-    scale,
+    pitch,
     label,
     current,
     onFocus,
@@ -144,13 +180,14 @@ const BeadMark = memo(
     onPoint,
   }: {
     bead: Bead;
-    scale: number;
+    pitch: number;
     label: string;
     current: boolean;
     onFocus: (id: string) => void;
-    onOpen: (id: string) => void;
-    onPoint: (on: boolean) => void;
+    onOpen: (id: string, onlySelects: boolean) => void;
+    onPoint: (bead: Bead | undefined) => void;
   }) {
+    const firstTap = useRef(false);
     const [memory] = bead.memories;
     if (!memory) return null;
     const many = bead.memories.length > 1;
@@ -161,121 +198,109 @@ const BeadMark = memo(
         tabIndex={current ? 0 : -1}
         data-bead={bead.id}
         aria-label={label}
-        transform={`translate(${bead.x} ${bead.y}) scale(${scale})`}
-        onClick={() => onOpen(bead.id)}
-        onFocus={() => {
-          onFocus(bead.id);
-          onPoint(true);
+        transform={`translate(${bead.x} ${bead.y})`}
+        // A finger has no pointer to look with: its first tap only selects. The focus comes before the click.
+        onPointerDown={({ pointerType }) => {
+          firstTap.current = pointerType === "touch" && !current;
         }}
-        onBlur={() => onPoint(false)}
-        onPointerEnter={() => onPoint(true)}
-        onPointerLeave={() => onPoint(false)}
+        onClick={() => {
+          onOpen(bead.id, firstTap.current);
+          firstTap.current = false;
+        }}
+        onFocus={() => onFocus(bead.id)}
+        onPointerEnter={(event) => event.pointerType === "mouse" && onPoint(bead)}
+        onPointerLeave={() => onPoint(undefined)}
         className={classes(
           "bead cursor-pointer outline-none focus-visible:[&>.ring]:opacity-100",
-          SOURCE_COLOURS[sourceOf(memory)],
+          current && "is-current",
         )}
       >
-        <circle r={many ? 16 : 9} className="fill-transparent" />
+        <rect
+          x={-pitch / 2}
+          y={-pitch / 2}
+          width={pitch}
+          height={pitch}
+          className="fill-transparent"
+        />
+        {current && (
+          <circle r={bead.radius + 3} className="fill-none stroke-current" strokeWidth={1.5} />
+        )}
         <circle
-          r={many ? 15.5 : 9.5}
+          r={bead.radius + 3}
           className="ring fill-none stroke-ink opacity-0"
           strokeWidth={2}
         />
-        {many ? <ManyBeads count={bead.memories.length} /> : <OneBead memory={memory} />}
+        {many ? (
+          <ManyBeads count={bead.memories.length} radius={bead.radius} />
+        ) : (
+          <OneBead shape={shapeOf(memory)} radius={bead.radius} />
+        )}
       </g>
     );
   },
-  (was, is) => was.bead === is.bead && was.current === is.current && was.label === is.label,
+  (was, is) =>
+    was.bead.memories.length === is.bead.memories.length &&
+    was.bead.memories[0] === is.bead.memories[0] &&
+    was.bead.x === is.bead.x &&
+    was.bead.y === is.bead.y &&
+    was.bead.radius === is.bead.radius &&
+    was.pitch === is.pitch &&
+    was.current === is.current &&
+    was.label === is.label &&
+    was.onOpen === is.onOpen,
 );
 
-function ManyBeads({ count }: { count: number }) {
-  return (
-    <>
-      <circle r={12.5} className="fill-current" />
-      <text textAnchor="middle" dy="0.35em" className="fill-surface text-fine font-medium">
-        {count > 99 ? "99+" : count}
-      </text>
-    </>
-  );
-}
-
-/** A rule is a diamond; what is certain is filled, what is likely is a ring, and a guess is dashed. */
-export function OneBead({ memory }: { memory: Pick<MemoryView, "force" | "tier"> }) {
-  if (memory.force === "hard")
-    return (
-      <rect
-        x={-RADIUS}
-        y={-RADIUS}
-        width={RADIUS * 2}
-        height={RADIUS * 2}
-        rx={1.5}
-        transform="rotate(45) scale(0.85)"
-        className="fill-current"
-      />
-    );
-  if (memory.tier === "strong") return <circle r={RADIUS} className="fill-current" />;
-  return (
-    <circle
-      r={RADIUS - 1}
-      className="fill-surface stroke-current"
-      strokeWidth={2}
-      strokeDasharray={memory.tier === "tentative" ? undefined : "2.5 2.5"}
-    />
-  );
-}
-
-function Axis({ span, width, height }: { span: Span; width: number; height: number }) {
+function Axis({ span, plan }: { span: Span; plan: Plan }) {
   const { timeZone } = usePreferences();
-  const count = Math.max(1, Math.floor(width / TICK_WIDTH));
-  const length = span.to - span.from;
-  const format = new Intl.DateTimeFormat(locale(), {
-    timeZone: timeZone ?? undefined,
-    ...(length < 2 * DAY_MS
-      ? { hour: "numeric", minute: "2-digit" }
-      : length < 200 * DAY_MS
-        ? { day: "numeric", month: "short" }
-        : { month: "short", year: "numeric" }),
-  });
+  const ticks = ticksOf(span, plan.plot, TICK_GAP, locale(), timeZone);
+  const place = (tick: { at: number }) => xOf(plan, span, tick.at);
+  const labels = labelsOf(ticks, place, plan.width - 4, LABEL_ROOM);
   return (
     <g aria-hidden>
-      {Array.from({ length: count }, (_, at) => {
-        const x = (width * (at + 0.5)) / count;
-        const when = span.from + (length * (at + 0.5)) / count;
-        return (
-          <g key={x} transform={`translate(${x} 0)`}>
-            <line y1={AXIS} y2={height} className="stroke-line" strokeDasharray="1 5" />
-            <text y={16} textAnchor="middle" className="fill-faint text-fine tabular-nums">
-              {format.format(when)}
-            </text>
-          </g>
-        );
-      })}
+      {ticks.map((tick, at) => (
+        <g key={tick.at} transform={`translate(${place(tick)} 0)`}>
+          {at > 0 && (
+            <line
+              y1={12}
+              y2={plan.height}
+              className={tick.major ? "stroke-strong-line opacity-60" : "stroke-line"}
+            />
+          )}
+          <text
+            x={at > 0 ? 7 : 0}
+            y={22}
+            className={classes(
+              "text-fine tabular-nums",
+              tick.major ? "fill-ink font-medium" : "fill-muted",
+            )}
+          >
+            {labels[at]}
+          </text>
+        </g>
+      ))}
+      <line x1={0} x2={plan.width} y1={AXIS_HEIGHT} y2={AXIS_HEIGHT} className="stroke-line" />
     </g>
   );
 }
 
 const CARD_WIDTH = 280;
+const CARD_HEIGHT = 110;
 
-/** What a bead says, next to it. */
-function BeadCard({
-  bead,
-  dateOf,
-  top,
-  width,
-}: {
-  bead: Bead;
-  dateOf: TimeOf;
-  top: number;
-  width: number;
-}) {
+/** What a bead says, next to the pointer. */
+function BeadCard({ bead, dateOf, plan }: { bead: Bead; dateOf: TimeOf; plan: Plan }) {
   const { timeZone } = usePreferences();
   const [memory] = bead.memories;
   if (!memory) return null;
-  const left = Math.max(0, Math.min(width - CARD_WIDTH, bead.x - CARD_WIDTH / 2));
+  const left = Math.max(0, Math.min(plan.width - CARD_WIDTH, bead.x - CARD_WIDTH / 2));
+  const below = bead.y + bead.radius + 10;
+  const place =
+    below + CARD_HEIGHT < plan.height
+      ? { top: below }
+      : { bottom: plan.height - bead.y + bead.radius + 10 };
   return (
     <div
       aria-hidden
-      style={{ left, top: top + 18, width: Math.min(CARD_WIDTH, width) }}
+      style={{ left, ...place, width: Math.min(CARD_WIDTH, plan.width) }}
       className="pointer-events-none absolute z-10 rounded-control border bg-surface px-3 py-2 shadow-raised"
     >
       <p dir="auto" className="line-clamp-3">

@@ -1,10 +1,30 @@
 /**
- * The places of the beads: a lane for each area, time from left to right. Memories of the same moment are
- * stacked, and many of them are one bead with a number, so that ten thousand memories stay readable. Pure.
+ * The places of the beads: a lane for each area, time from left to right. Memories of the same time are
+ * stacked around the string of their lane, and where there is no room for that they are one bead with a
+ * number, so that ten thousand memories stay readable. Pure.
  */
 import type { MemoryView } from "lukasa-client";
 
-export const BEAD = { column: 18, row: 17, padding: 12, maxStack: 4 } as const;
+/** Heights and widths of the board, in pixels. */
+export const AXIS_HEIGHT = 34;
+/** Width of the names of the lanes; on narrow boards the names are above the beads. */
+const GUTTER = 172;
+const NARROW = 640;
+const NAME_HEIGHT = 24;
+/** Between the plot and its edges, so that no bead is cut. */
+const PADDING = 14;
+const MIN_LANE = 46;
+const MAX_LANE = 168;
+/** Pixels for one bead, from a few memories to many. Fingers need 44. */
+const PITCHES = [56, 48, 40, 34, 28, 24] as const;
+/** A bead takes at most this much of its lane and of the time, or a few would look like many. */
+const MAX_LANE_SHARE = 0.7;
+const MIN_COLUMNS = 22;
+const CROWDED_PITCH = 36;
+const FINGER_PITCH = 44;
+/** The radius of a bead for each pixel of its pitch. */
+const RADIUS_SHARE = 0.34;
+const MAX_RADIUS_SHARE = 0.47;
 
 export interface Span {
   from: number;
@@ -17,6 +37,7 @@ export interface Bead {
   memories: readonly MemoryView[];
   x: number;
   y: number;
+  radius: number;
 }
 
 export interface Lane {
@@ -25,20 +46,57 @@ export interface Lane {
   /** Memories in the visible span. */
   count: number;
   top: number;
-  height: number;
-  /** Where the string of the lane is, on which the lowest beads are. */
+  /** Where the string of the lane is. */
   string: number;
   /** From left to right, and from the bottom up within a column. */
   beads: readonly Bead[];
 }
 
+/** The sizes of a board, which stay while time passes. */
+export interface Plan {
+  width: number;
+  height: number;
+  /** Where the plot begins and how wide it is. */
+  left: number;
+  plot: number;
+  /** Space for one bead. */
+  pitch: number;
+  columns: number;
+  /** How many beads fit into a column. */
+  rows: number;
+  laneHeight: number;
+  /** Height of the name above the beads; 0 if it is beside them. */
+  nameHeight: number;
+}
+
+/** A memory and its time on the axis. */
+export interface Placed {
+  memory: MemoryView;
+  at: number;
+}
+
 /** The time of a memory on the axis, in milliseconds. */
 export type TimeOf = (memory: MemoryView) => number;
 
-/** When a memory was saved. */
-export const savedAt: TimeOf = (memory) => Date.parse(memory.created_at);
+/** When a memory was saved. One that was restored from an export may be known for longer than its id is old. */
+export const savedAt: TimeOf = parsedOnce(({ created_at, known_from }) =>
+  Math.min(Date.parse(created_at), Date.parse(known_from)),
+);
 /** Since when a memory is true. */
-export const trueSince: TimeOf = (memory) => Date.parse(memory.valid_from);
+export const trueSince: TimeOf = parsedOnce(({ valid_from }) => Date.parse(valid_from));
+
+/** Times are compared with every move. A changed memory is another object, so the cache is never stale. */
+function parsedOnce(of: TimeOf): TimeOf {
+  const parsed = new WeakMap<MemoryView, number>();
+  return (memory) => {
+    let at = parsed.get(memory);
+    if (at === undefined) {
+      at = of(memory);
+      parsed.set(memory, at);
+    }
+    return at;
+  };
+}
 
 /** Up to this share of the memories may be so old that they would squeeze all others together. */
 const OUTLIERS = 0.05;
@@ -76,58 +134,152 @@ export function areasOf(memories: readonly MemoryView[]): string[] {
     .map(([name]) => name);
 }
 
-/** The lanes of these areas, with the memories that were saved up to `until`. Beads are larger by `scale`. */
-export function lanesOf(
+/** Memories by area, each sorted by time. */
+export function placesOf(
   memories: readonly MemoryView[],
   areas: readonly string[],
+  timeOf: TimeOf,
+): Placed[][] {
+  const byArea = new Map<string, Placed[]>(areas.map((name) => [name, []]));
+  for (const memory of memories)
+    byArea.get(memory.domain ?? "")?.push({ memory, at: timeOf(memory) });
+  return areas.map((name) => (byArea.get(name) ?? []).sort((a, b) => a.at - b.at));
+}
+
+/** The sizes of a board for these memories: the largest beads for which every stack fits its lane. */
+export function planOf(
+  places: readonly (readonly Placed[])[],
   span: Span,
-  until: number,
-  width: number,
-  scale = 1,
-  timeOf: TimeOf = savedAt,
-): Lane[] {
-  const row = BEAD.row * scale;
-  const columns = Math.max(1, Math.floor(width / (BEAD.column * scale)));
-  const byArea = new Map<string, Map<number, MemoryView[]>>(areas.map((name) => [name, new Map()]));
-  for (const memory of memories) {
-    const at = timeOf(memory);
-    const lane = byArea.get(memory.domain ?? "");
-    if (!lane || at < span.from || at > span.to) continue;
-    const share = (at - span.from) / (span.to - span.from);
-    const column = Math.min(columns - 1, Math.floor(share * columns));
-    const there = lane.get(column);
-    if (there) there.push(memory);
-    else lane.set(column, [memory]);
-  }
-  let top = 0;
-  return areas.map((domain) => {
-    const places = [...(byArea.get(domain) ?? [])].sort(([a], [b]) => a - b);
-    // By all memories of the span, so that a lane keeps its height while time passes.
-    const stacks = places.map(([, some]) => (some.length > BEAD.maxStack ? 1 : some.length));
-    const height = Math.max(2, ...stacks) * row + BEAD.padding;
-    const bottom = top + height - BEAD.padding / 2 - row / 2;
-    const beads = places.flatMap(([column, all]): Bead[] => {
-      const some = all.filter((memory) => timeOf(memory) <= until);
-      if (some.length === 0) return [];
-      const x = (column + 0.5) * (width / columns);
-      if (all.length > BEAD.maxStack)
-        return [{ id: `${domain} ${column}`, memories: some, x, y: bottom - row / 2 }];
-      return some
-        .sort((a, b) => timeOf(a) - timeOf(b))
-        .map((memory, at) => ({ id: memory.id, memories: [memory], x, y: bottom - at * row }));
+  size: { width: number; height: number; finger: boolean; gutter?: number },
+): Plan {
+  const { width, finger } = size;
+  const narrow = width < NARROW;
+  const nameHeight = narrow ? NAME_HEIGHT : 0;
+  const count = Math.max(1, places.length);
+  const least = (finger ? FINGER_PITCH + 4 : MIN_LANE) + nameHeight;
+  const share = Math.floor((size.height - AXIS_HEIGHT) / count);
+  const laneHeight = Math.min(MAX_LANE, Math.max(least, share));
+  const left = (narrow ? 0 : (size.gutter ?? GUTTER)) + PADDING;
+  const plot = Math.max(1, width - left - PADDING);
+  const fit = (pitch: number) => ({
+    pitch,
+    columns: Math.max(1, Math.floor(plot / pitch)),
+    rows: Math.max(1, Math.floor((laneHeight - nameHeight - 4) / pitch)),
+  });
+  const holdsAll = ({ columns, rows }: { columns: number; rows: number }) =>
+    places.every((some) => {
+      let [column, there] = [-1, 0];
+      for (const { at } of some) {
+        if (at < span.from || at > span.to) continue;
+        const here = columnOf(at, span, columns);
+        there = here === column ? there + 1 : 1;
+        column = here;
+        if (there > rows) return false;
+      }
+      return true;
     });
-    const count = beads.reduce((sum, bead) => sum + bead.memories.length, 0);
-    const lane = { domain, count, top, height, string: bottom, beads };
-    top += height;
-    return lane;
+  const body = laneHeight - nameHeight;
+  const suits = ({ pitch, columns }: { pitch: number; columns: number }) =>
+    pitch <= Math.max(CROWDED_PITCH, body * MAX_LANE_SHARE) &&
+    (columns >= MIN_COLUMNS || pitch <= CROWDED_PITCH);
+  const chosen = finger
+    ? fit(FINGER_PITCH)
+    : (PITCHES.map(fit).find((one) => suits(one) && holdsAll(one)) ?? fit(CROWDED_PITCH));
+  return {
+    ...chosen,
+    width,
+    height: AXIS_HEIGHT + count * laneHeight,
+    left,
+    plot,
+    laneHeight,
+    nameHeight,
+  };
+}
+
+function columnOf(at: number, span: Span, columns: number): number {
+  return Math.min(columns - 1, Math.floor(((at - span.from) / (span.to - span.from)) * columns));
+}
+
+/** Where a time is on the board, and the time of a place. */
+export function xOf(plan: Plan, span: Span, at: number): number {
+  return plan.left + ((at - span.from) / (span.to - span.from)) * plan.plot;
+}
+
+export function timeAt(plan: Plan, span: Span, x: number): number {
+  const share = Math.min(1, Math.max(0, (x - plan.left) / plan.plot));
+  return span.from + share * (span.to - span.from);
+}
+
+/** The lanes of these areas, in their order. */
+export function lanesOf(
+  places: readonly (readonly Placed[])[],
+  areas: readonly string[],
+  span: Span,
+  plan: Plan,
+): Lane[] {
+  const { pitch, columns, rows, laneHeight, nameHeight } = plan;
+  const step = plan.plot / columns;
+  return areas.map((domain, lane) => {
+    const top = AXIS_HEIGHT + lane * laneHeight;
+    const string = top + nameHeight + (laneHeight - nameHeight) / 2;
+    const byColumn = new Map<number, MemoryView[]>();
+    for (const { memory, at } of places[lane] ?? []) {
+      if (at < span.from || at > span.to) continue;
+      const column = columnOf(at, span, columns);
+      const there = byColumn.get(column);
+      if (there) there.push(memory);
+      else byColumn.set(column, [memory]);
+    }
+    let count = 0;
+    const beads = [...byColumn].flatMap(([column, some]): Bead[] => {
+      count += some.length;
+      const x = plan.left + (column + 0.5) * step;
+      if (some.length > rows)
+        return [
+          {
+            id: `${domain} ${column}`,
+            memories: some,
+            x,
+            y: string,
+            radius: sizeOf(some.length, pitch),
+          },
+        ];
+      return some.map((memory, at) => ({
+        id: memory.id,
+        memories: [memory],
+        x,
+        y: string + ((some.length - 1) / 2 - at) * pitch,
+        radius: pitch * RADIUS_SHARE,
+      }));
+    });
+    return { domain, count, top, string, beads };
   });
 }
 
+/** A bead of many is larger, up to its pitch. */
+function sizeOf(count: number, pitch: number): number {
+  const share = RADIUS_SHARE + 0.035 * Math.log2(count);
+  return pitch * Math.min(MAX_RADIUS_SHARE, share);
+}
+
+/** The least time that is shown. */
+const MIN_SPAN_MS = 3_600_000;
+
 /** Zooms around a moment; a factor above 1 shows less time. Never beyond the whole span. */
 export function zoomed(span: Span, whole: Span, factor: number, around: number): Span {
-  const length = Math.min((span.to - span.from) / factor, whole.to - whole.from);
+  const least = Math.min(MIN_SPAN_MS, whole.to - whole.from);
+  const length = Math.max(least, Math.min((span.to - span.from) / factor, whole.to - whole.from));
   const share = (around - span.from) / (span.to - span.from);
   return within({ from: around - share * length, to: around + (1 - share) * length }, whole);
+}
+
+/** The span of these memories, with some room at both ends. */
+export function spanOf(memories: readonly MemoryView[], whole: Span, timeOf: TimeOf): Span {
+  const times = memories.map(timeOf);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const length = Math.max(MIN_SPAN_MS, (last - first) * 1.1);
+  const middle = (first + last) / 2;
+  return within({ from: middle - length / 2, to: middle + length / 2 }, whole);
 }
 
 /** Moves a span by a share of its length. */
@@ -162,29 +314,4 @@ export function neighbour(lanes: readonly Lane[], id: string, key: string): Bead
     if (nearest) return nearest;
   }
   return undefined;
-}
-
-/** Equal periods of a span for the table: the number of memories of each area. */
-export function countsOf(
-  memories: readonly MemoryView[],
-  areas: readonly string[],
-  span: Span,
-  until: number,
-  periods: number,
-  timeOf: TimeOf = savedAt,
-): { from: number; counts: number[] }[] {
-  const length = (span.to - span.from) / periods;
-  const places = new Map(areas.map((name, at) => [name, at]));
-  const rows = Array.from({ length: periods }, (_, at) => ({
-    from: span.from + at * length,
-    counts: areas.map(() => 0),
-  }));
-  for (const memory of memories) {
-    const at = timeOf(memory);
-    const place = places.get(memory.domain ?? "");
-    const row = rows[Math.min(periods - 1, Math.floor((at - span.from) / length))];
-    if (place === undefined || !row || at > until || at < span.from || at > span.to) continue;
-    row.counts[place] = (row.counts[place] ?? 0) + 1;
-  }
-  return rows;
 }

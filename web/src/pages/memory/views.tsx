@@ -4,6 +4,7 @@ import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import { usePreferences } from "../../base/preferences.ts";
 import { useMeaning } from "../../data/past.ts";
+import { splitByRelevance } from "../../data/relevance.ts";
 import { certaintyOf, type Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
@@ -15,14 +16,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { NothingHere } from "./empty.tsx";
 import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
-import {
-  groupsOf,
-  type MemorySet,
-  pointInTimeOf,
-  splitByRelevance,
-  tabOf,
-  timelineGroups,
-} from "./memory-set.ts";
+import { groupsOf, type MemorySet, pointInTimeOf, tabOf, timelineGroups } from "./memory-set.ts";
 import type { MemoryParams } from "./params.ts";
 
 // The list is the default view; the others are loaded on demand.
@@ -78,14 +72,21 @@ export function MemoryViews(props: MemoryViewsProps) {
   if (search.view === "board") {
     return (
       <Suspense fallback={<Skeleton />}>
-        <Board memories={set.shown} onOpen={onOpen} />
+        <Board memories={set.shown} disputed={set.disputed} onOpen={onOpen} />
       </Suspense>
     );
   }
   if (search.view === "shape") {
     return (
       <Suspense fallback={<Skeleton />}>
-        <Shape memories={set.shown} by={search.by} onOpen={onOpen} />
+        <Shape
+          memories={set.shown}
+          all={set.all}
+          matching={set.matching}
+          by={search.by}
+          past={isCurrent && !search.status && !pointInTimeOf(search)}
+          onOpen={onOpen}
+        />
       </Suspense>
     );
   }
@@ -116,10 +117,13 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
   const names = useContext(DomainNames);
   const by = search.group ?? "category";
   const groups = useMemo(() => groupsOf(set.shown, by), [set.shown, by]);
-  const { uses } = set;
-  const extraOf = useMemo(
-    () => uses && ((memory: MemoryView) => ({ uses: uses.get(memory.id) ?? 0 })),
-    [uses],
+  const { uses, disputed } = set;
+  const extraOf = useCallback(
+    (memory: MemoryView) => ({
+      uses: uses && (uses.get(memory.id) ?? 0),
+      disputed: disputed.has(memory.id),
+    }),
+    [uses, disputed],
   );
   const nameOf = useCallback(
     (name: string) => {
@@ -158,7 +162,11 @@ function Timeline({ set, search, onOpen }: MemoryViewsProps) {
     });
     return timelineGroups(set.shown, at, (when) => words.format(new Date(when)));
   }, [set.shown, at, timeZone]);
-  const extraOf = useCallback((memory: MemoryView) => ({ when: at(memory) }), [at]);
+  const { disputed } = set;
+  const extraOf = useCallback(
+    (memory: MemoryView) => ({ when: at(memory), disputed: disputed.has(memory.id) }),
+    [at, disputed],
+  );
   return (
     <List
       label={t("memory.view.timeline")}
@@ -190,7 +198,11 @@ function MeaningView({ set, search, onOpen, onClear }: MemoryViewsProps) {
       memories: some.map(({ memory }) => set.byId.get(memory.id) ?? memory),
     }));
   }, [found.data, set.shown, set.byId]);
-  const extraOf = useCallback((memory: MemoryView) => ({ why: whys.get(memory.id) }), [whys]);
+  const { disputed } = set;
+  const extraOf = useCallback(
+    (memory: MemoryView) => ({ why: whys.get(memory.id), disputed: disputed.has(memory.id) }),
+    [whys, disputed],
+  );
   if (found.error) {
     return (
       <div className="px-4 sm:px-6">

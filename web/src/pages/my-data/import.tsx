@@ -1,14 +1,16 @@
 /** Import of a file: preview, import, and undo. */
 
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import type { Lukasa } from "lukasa-client";
 import { type DragEvent, useEffect, useRef, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { countTexts, type ImportProgress, readImportFile, runImport } from "../../data/imports.ts";
+import { announceUndo, forgetUndo } from "../../data/writes.ts";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -33,6 +35,7 @@ export function Import() {
   const lukasa = useLukasa();
   const { local, admin } = useSignIn();
   const queries = useQueryClient();
+  const navigate = useNavigate();
   const picker = useRef<HTMLInputElement>(null);
   const abort = useRef<AbortController>(undefined);
   const [over, setOver] = useState(false);
@@ -77,14 +80,13 @@ export function Import() {
       try {
         const { importId, counts } = await runImport(lukasa, file, { ...options, dryRun: false });
         setPreview(undefined);
-        showToast({
-          text: t("data.import.taken"),
-          about: countTexts(counts).join(", "),
-          action: {
-            label: t("shell.undo.undo"),
-            run: () => void undoImport(lukasa, queries, importId, file.name),
-          },
-        });
+        announceUndo(importId, t("data.import.taken"), countTexts(counts).join(", "), () =>
+          undoImport(lukasa, queries, importId, file.name),
+        );
+        const imports = await lukasa.imports.list().catch(() => []);
+        if (imports.some((one) => one.id === importId && one.undecided > 0)) {
+          void navigate({ to: "/reveal", search: { import: importId } });
+        }
       } finally {
         // Also after a stop: the list shows what was imported so far, with its undo.
         await queries.invalidateQueries();
@@ -195,11 +197,16 @@ async function undoImport(
 ): Promise<void> {
   try {
     const { kept } = await lukasa.imports.undo(id);
+    forgetUndo(id);
     const about = kept > 0 ? t("data.import.kept", { count: kept }) : name;
     showToast({ text: t("data.import.undone"), about });
     await queries.invalidateQueries();
   } catch (error) {
-    showToast({ text: sentenceOf(error), tone: "bad" });
+    showFailure(error, {
+      what: t("shell.failed.undo"),
+      about: name,
+      retry: () => undoImport(lukasa, queries, id, name),
+    });
   }
 }
 

@@ -100,12 +100,19 @@ export default function PlaygroundPage() {
                   narrow
                   table={table}
                   onTable={flipTable}
+                  onSetting={(next) => (at === 0 ? set(next) : change({ against: next }))}
                 />
               ))}
             </div>
           </>
         ) : (
-          <Result query={query} setting={setting} table={table} onTable={flipTable} />
+          <Result
+            query={query}
+            setting={setting}
+            table={table}
+            onTable={flipTable}
+            onSetting={set}
+          />
         )}
       </div>
     </Page>

@@ -14,6 +14,8 @@ export interface Setting {
   as_of?: string;
   known_at?: string;
   precise?: boolean;
+  /** Search also for a message that calls for no search, such as "thanks". */
+  anyway?: true;
   /** False to use a fresh baseline instead of the chat's frozen one. */
   freeze?: false;
   /** Fusion by ranks, for the ranking only; a context always fuses by scores. */
@@ -58,6 +60,7 @@ function settingOf(params: Record<string, unknown>): Setting {
     if (typeof at === "string" && !Number.isNaN(Date.parse(at))) setting[axis] = at;
   }
   if (params.precise === true) setting.precise = true;
+  if (params.anyway === true) setting.anyway = true;
   if (params.freeze === false) setting.freeze = false;
   if (params.fusion === "ranks") setting.fusion = "ranks";
   if (params.rerank === false) setting.rerank = false;

@@ -4,31 +4,34 @@
  */
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
-import { known, locale, t } from "../../i18n/index.ts";
+import { locale, nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
 import { type Column, Table } from "../../ui/table.tsx";
-import type { Outcome, Row, TurnPlace } from "./requests.ts";
+import { isReranked, type Outcome, type Row, type TurnPlace } from "./requests.ts";
 
 /** Pixels: height of a rank, distance between arms, and padding beside the first and the last. */
-const WIDE = { lane: 32, step: 68, edge: 30 };
-const NARROW = { lane: 50, step: 46, edge: 22 };
+const WIDE = { lane: 48, step: 64, edge: 28 };
+const NARROW = { lane: 52, step: 46, edge: 22 };
+/** So many lines are strong before one is pointed at: more of them only cross each other. */
+const STRONG_LINES = 3;
 
 interface Stage {
   name: string;
   rank: (row: Row) => number | undefined;
 }
 
-/** The columns. Without vector ranks, that column is left out. */
+/** The columns. Those that say nothing are left out: without vector ranks, and without another order. */
 function stages(rows: readonly Row[]): Stage[] {
   const vectors = rows.some((row) => row.arms.has("vector"));
+  const reranked = isReranked(rows);
   return [
     { name: t("playground.stage.keyword"), rank: (row) => row.arms.get("keyword")?.rank },
     ...(vectors
       ? [{ name: t("playground.stage.vector"), rank: (row: Row) => row.arms.get("vector")?.rank }]
       : []),
     { name: t("playground.stage.fused"), rank: (row) => row.fused },
-    { name: t("playground.stage.reranked"), rank: (row) => row.last },
+    ...(reranked ? [{ name: t("playground.stage.reranked"), rank: (row: Row) => row.last }] : []),
   ];
 }
 
@@ -56,7 +59,10 @@ function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
   const lanes = rows.length + (below ? 1 : 0);
   const mirrored = document.documentElement.dir === "rtl";
   const x = (at: number) => (mirrored ? width - edge - at * step : edge + at * step);
-  const y = (rank: number) => (Math.min(rank, lanes) - 0.5) * lane;
+  // The last column is in the order of the texts.
+  const laneOf = (row: Row, rank: number, at: number) =>
+    at === columns.length - 1 ? row.last : Math.min(rank, lanes);
+  const y = (place: number) => (place - 0.5) * lane;
   return (
     <div className="flex flex-col">
       <div className="flex items-end border-b pb-1 text-fine text-muted">
@@ -71,7 +77,7 @@ function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
             </span>
           ))}
         </div>
-        <span className="ps-2 max-sm:text-fine">{label}</span>
+        <span className="ps-4 max-sm:text-fine">{label}</span>
       </div>
       <div className="flex">
         <svg
@@ -87,11 +93,13 @@ function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
                 key={row.id}
                 points={columns.flatMap(({ rank }, at) => {
                   const number = rank(row);
-                  return number === undefined ? [] : [{ x: x(at), y: y(number), number }];
+                  return number === undefined
+                    ? []
+                    : [{ x: x(at), y: y(laneOf(row, number, at)), number }];
                 })}
                 went={row.outcome.kind === "in" || row.outcome.kind === "baseline"}
                 near={near === row.id}
-                dim={near !== undefined && near !== row.id}
+                dim={near === undefined ? row.last > STRONG_LINES : near !== row.id}
               />
             ))}
         </svg>
@@ -100,7 +108,7 @@ function RankLines({ label, rows }: { label: string; rows: readonly Row[] }) {
             <li
               key={row.id}
               className={classes(
-                "flex h-8 min-w-0 items-center gap-2 rounded-control ps-2 max-sm:h-[50px] max-sm:flex-col max-sm:items-start max-sm:justify-center max-sm:gap-0.5",
+                "flex h-12 min-w-0 flex-col items-start justify-center gap-0.5 rounded-control ps-4 max-sm:h-[52px]",
                 near === row.id && "bg-hover",
               )}
               onPointerEnter={() => setNear(row.id)}
@@ -144,7 +152,7 @@ function RankLine({
   dim: boolean;
 }) {
   return (
-    <g className={classes("transition-opacity", dim && "opacity-25")}>
+    <g>
       {points.slice(1).map((to, at) => {
         const from = points[at] ?? to;
         const half = (from.x + to.x) / 2;
@@ -155,7 +163,11 @@ function RankLine({
             fill="none"
             strokeWidth={near ? 2.5 : 1.5}
             strokeDasharray={went ? undefined : "3 3"}
-            className={went ? "stroke-accent" : "stroke-strong-line"}
+            className={classes(
+              "transition-opacity",
+              went ? "stroke-accent" : "stroke-strong-line",
+              dim && "opacity-20",
+            )}
           />
         );
       })}
@@ -196,7 +208,7 @@ function RankTable({ label, rows }: { label: string; rows: readonly Row[] }) {
   // Keyword and vector first, as in the lines.
   const arms = [...new Set(["keyword", "vector", ...named])].filter((arm) => named.has(arm));
   const columns: Column<Row>[] = [
-    { key: "last", title: t("playground.stage.reranked"), number: true, cell: (row) => row.last },
+    { key: "last", title: t("playground.rank"), number: true, cell: (row) => row.last },
     { key: "name", title: label, cell: (row) => <RowName row={row} wrap /> },
     {
       key: "outcome",
@@ -258,7 +270,7 @@ export function RowName({
 }): ReactNode {
   const look = classes(
     "min-w-0 rounded-sm",
-    wrap ? "block min-w-72 text-start" : "flex-1 truncate max-sm:max-w-full max-sm:flex-none",
+    wrap ? "block min-w-72 text-start" : "max-w-full truncate",
   );
   if (row.what === "turn") {
     return (
@@ -309,12 +321,12 @@ export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
 /** The reason for leaving something out, translated if it is known. */
 export function reasonLabel(reason: string): string {
   const key = `playground.reason.${reason.replace(/[^a-z]+/gi, "-")}`;
-  return known(key) ? t(key) : reason;
+  return nameText(key, reason);
 }
 
 function armName(arm: string): string {
   const key = `playground.arm.${arm}`;
-  return known(key) ? t(key) : arm;
+  return nameText(key, arm);
 }
 
 export function figure(value: number, digits: number): string {

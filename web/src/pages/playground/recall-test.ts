@@ -37,7 +37,7 @@ export function expectedMemories(
 
 /** Whether the setting has fields that a test file cannot contain. */
 export function hasUnsupportedFields(setting: Setting): boolean {
-  return Boolean(setting.session || setting.window);
+  return Boolean(setting.session || setting.window || setting.anyway);
 }
 
 /** The test file with one case. */

@@ -11,7 +11,7 @@ const MAX_TURNS = 5;
 
 /** The body of `POST /api/memory/retrieve`. */
 export function retrieveBody(query: string, setting: Setting, timezone?: string): Retrieve {
-  const { session, budget, window, domains, as_of, known_at, precise, freeze } = setting;
+  const { session, budget, window, domains, as_of, known_at, precise, anyway, freeze } = setting;
   return withoutUnset({
     query,
     session_id: session,
@@ -20,6 +20,9 @@ export function retrieveBody(query: string, setting: Setting, timezone?: string)
     window,
     domains,
     precise,
+    // Without counts the server decides from the message whether it needs a search.
+    limit: anyway && MAX_MEMORIES,
+    turns: anyway && MAX_TURNS,
     as_of,
     known_at,
     timezone,
@@ -80,6 +83,11 @@ export interface Row {
   relevance: number;
   matched: readonly string[];
   outcome: Outcome;
+}
+
+/** Whether a reranker changed the order. Ranks may have gaps, where something was left out. */
+export function isReranked(rows: readonly Row[]): boolean {
+  return rows.some((row, at) => row.fused < (rows[at - 1]?.fused ?? 0));
 }
 
 export function rowsOf(found: SearchAnswer, context: ContextView): Row[] {

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -28,6 +28,7 @@ export function Result({
   narrow,
   table,
   onTable,
+  onSetting,
 }: {
   query: string;
   setting: Setting;
@@ -36,6 +37,7 @@ export function Result({
   narrow?: boolean;
   table: boolean;
   onTable: (table: boolean) => void;
+  onSetting: (setting: Setting) => void;
 }) {
   const { data, error, refetch, isFetching, isPlaceholderData } = useAnswers(query, setting);
   if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
@@ -52,7 +54,7 @@ export function Result({
       )}
     >
       <div className={classes("flex min-w-0 flex-col gap-4", !narrow && "xl:col-span-2")}>
-        <Verdict {...data} name={name} />
+        <Verdict {...data} name={name} onSearch={() => onSetting({ ...setting, anyway: true })} />
         {table && ranks}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
@@ -80,7 +82,16 @@ function Running() {
 }
 
 /** The verdict: whether memory was searched, and what was detected in the message. */
-function Verdict({ context, found, name }: Answers & { name?: string }) {
+function Verdict({
+  context,
+  found,
+  name,
+  onSearch,
+}: Answers & {
+  name?: string;
+  /** Asks again, with a search. */
+  onSearch: () => void;
+}) {
   const was = verdict(context, found);
   const Icon = was === "looked" ? Search : SearchX;
   const went = context.baseline.citations.length + context.dynamic.citations.length;
@@ -90,7 +101,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
       <div className="flex flex-col gap-3">
         <div className="flex items-start gap-3">
           <Icon size={18} aria-hidden className="mt-0.5 shrink-0 text-accent-text" />
-          <div className="min-w-0">
+          <div className="min-w-0 flex-1">
             <p className="font-medium">
               {name && `${name}: `}
               {t(`playground.verdict.${was}`)}
@@ -99,6 +110,11 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
               {t("playground.verdict.counts", { considered: context.considered, went, out })}
             </p>
           </div>
+          {was === "spared" && (
+            <Button small onClick={onSearch}>
+              {t("playground.verdict.anyway")}
+            </Button>
+          )}
         </div>
         <dl className="flex flex-wrap gap-x-8 gap-y-2">
           <Detail name={t("playground.domains")}>
@@ -143,7 +159,7 @@ function Verdict({ context, found, name }: Answers & { name?: string }) {
             <Detail name={t("playground.degraded")}>
               {context.degraded.map((part) => (
                 <Badge key={part} tone="warn">
-                  {part}
+                  {nameText(`playground.degraded.${part}`, part)}
                 </Badge>
               ))}
             </Detail>
@@ -202,7 +218,6 @@ function RanksCard({
   const rows = rowsOf(found, context);
   const memories = rows.filter((row) => row.what === "memory");
   const turns = rows.filter((row) => row.what === "turn");
-  const moved = rows.some((row) => row.fused !== row.last);
   const ranked = setting.fusion || setting.rerank === false;
   return (
     <Card
@@ -225,7 +240,6 @@ function RanksCard({
           >
             {!table && <p>{t("playground.ranks.legend")}</p>}
             {!found.model && <p>{t("playground.ranks.noVectors")}</p>}
-            {!moved && <p>{t("playground.ranks.still")}</p>}
             {ranked && <p>{t("playground.ranks.apart")}</p>}
           </div>
         </div>
@@ -247,7 +261,7 @@ function Timing({ context }: Answers) {
           const key = `playground.took.${stage}`;
           return (
             <div key={stage} className="contents">
-              <dt className="text-muted">{known(key) ? t(key) : stage}</dt>
+              <dt className="text-muted">{nameText(key, stage)}</dt>
               <dd aria-hidden className="h-2 rounded-full bg-sunken">
                 <div
                   className="h-2 rounded-full bg-accent"

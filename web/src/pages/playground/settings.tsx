@@ -1,6 +1,7 @@
 /** Settings of a request: chat, budget, areas and time. */
 import { CalendarClock, Layers2, SlidersHorizontal } from "lucide-react";
 import { useEffect, useState } from "react";
+import { percent } from "../../base/numbers.ts";
 import { useDomains } from "../../data/domains.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { t } from "../../i18n/index.ts";
@@ -234,7 +235,10 @@ function More({ setting, change }: Part) {
       }
     >
       <div className="flex flex-col gap-4">
-        <Field label={t("playground.window")} help={t("playground.window.help")}>
+        <Field
+          label={t("playground.window")}
+          help={t("playground.window.help", { share: percent(0.15) })}
+        >
           <NumberInput
             label={t("playground.window")}
             value={setting.window}
@@ -246,6 +250,12 @@ function More({ setting, change }: Part) {
           help={t("playground.precise.help")}
           checked={setting.precise ?? false}
           onChange={(on) => change({ precise: on || undefined })}
+        />
+        <Switch
+          label={t("playground.anyway")}
+          help={t("playground.anyway.help")}
+          checked={setting.anyway ?? false}
+          onChange={(on) => change({ anyway: on || undefined })}
         />
         <Switch
           label={t("playground.freeze")}

@@ -1,14 +1,12 @@
 /** Many answers as few requests: each answer is a run of a batch write, and the runs of a request share it. */
 import type { AnswerResult, MemoryView, ReviewAnswer } from "lukasa-client";
-import { kindOf } from "./choice.ts";
 
 /** The most that the server takes at once. */
 const ANSWERS_PER_REQUEST = 200;
 
-/** A suggestion is answered by the digest of the text that was shown. */
+/** Suggestions and guesses are answered by the digest of the text that was shown. */
 export function answerOf(memory: MemoryView, verdict: "keep" | "decline"): ReviewAnswer {
-  const sha256 = kindOf(memory) === "proposal" ? memory.sha256 : undefined;
-  return { memory_id: memory.id, confirm: verdict === "keep", sha256 };
+  return { memory_id: memory.id, confirm: verdict === "keep", sha256: memory.sha256 };
 }
 
 /** One run per answer. The first run of each request sends it, and the others wait for their result. */

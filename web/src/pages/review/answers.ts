@@ -6,11 +6,13 @@ import { useRef, useState } from "react";
 import { useLiveEvent } from "../../base/live.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
+import { putItem } from "../../data/review-counts.ts";
 import { useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
-import { describeDomain } from "../../features/domains/labels.ts";
 import { dayOf } from "../../features/memory/labels.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
+import { changeRuns } from "./contradictions.ts";
 import type { Card, Decision, Verdict } from "./deck.ts";
 
 type AnswerableCard = Exclude<Card, { kind: "consent" }>;
@@ -20,19 +22,13 @@ const REFUTED = "Using this turned out wrong. Is it still true?";
 
 function question(card: Card): string {
   if (card.kind === "consent" && card.mentioned.length > 0) {
-    const names = card.mentioned.map((domain) => describeDomain(domain).name);
+    const names = card.mentioned.map((domain) => domainName(domain));
     const list = new Intl.ListFormat(locale(), { type: "conjunction" }).format(names);
     return t("review.question.mentioned", { names: list, count: names.length });
   }
   return card.kind === "doubt" && card.item.question === REFUTED
     ? t("review.question.refuted")
     : t(`review.question.${card.kind}`);
-}
-
-const DAY_MS = 86_400_000;
-
-function dayBefore(at: string): string {
-  return new Date(Date.parse(at) - DAY_MS).toISOString();
 }
 
 export function useDeck(consent: Consent) {
@@ -60,10 +56,7 @@ export function useDeck(consent: Consent) {
     without(decision);
     const { card } = decision;
     if (card.kind === "consent") return;
-    queries.setQueryData<ReviewView>(REVIEW, (view = { data: [], domains: [] }) => ({
-      ...view,
-      data: [card.item, ...view.data.filter((item) => item.memory.id !== card.item.memory.id)],
-    }));
+    queries.setQueryData<ReviewView>(REVIEW, (view) => putItem(view, card.item));
   };
   /** Puts back a card whose answer was refused. The error toast is announced in place of the result. */
   const refuse = (decision: Decision) => {
@@ -141,22 +134,15 @@ export function useDeck(consent: Consent) {
     /** Both sides were true, one after the other: the first ended on a day, and the second began. */
     changed: async (card: Card, on: string) => {
       if (card.kind !== "contradiction") return;
-      const { both, memory, against } = card.item;
-      if (!both || !against) return;
+      const { against } = card.item;
+      if (!against) return;
       const decision = decide(card, "corrected", against.content);
-      const mode = "correction";
-      // A memory that was saved after the change was true before it, if only from the day before.
-      const began = Date.parse(memory.valid_from) < Date.parse(on) ? undefined : dayBefore(on);
       const operations: string[] = [];
       await writeAll({
         say: t("review.did.changed", { day: dayOf(on, null) }),
         about: against.content,
         inOrder: true,
-        runs: [
-          () => lukasa.review.answer(both),
-          () => lukasa.memories.update(memory.id, { mode, valid_from: began, valid_until: on }),
-          () => lukasa.memories.update(against.id, { mode, valid_from: on }),
-        ],
+        runs: changeRuns(lukasa, card.item, on),
         after: ({ event }) => event.operation_id && operations.push(event.operation_id),
       });
       const [operation, ...later] = operations;

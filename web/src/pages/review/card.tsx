@@ -5,7 +5,7 @@ import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
-import { describeDomain } from "../../features/domains/labels.ts";
+import { usePolicy } from "../../data/policy.ts";
 import { Certainty } from "../../features/memory/badges.tsx";
 import { EvidenceList, LINK } from "../../features/sources/evidence.tsx";
 import { domainName } from "../../i18n/domains.ts";
@@ -17,6 +17,7 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Card } from "./deck.ts";
+import { describeDomain } from "./domain-text.ts";
 
 export function CardFace({
   card,
@@ -165,12 +166,15 @@ function ConsentFace({
   card: Extract<Card, { kind: "consent" }>;
   onOpen: (domain: string, open: boolean) => void;
 }) {
+  const consents = usePolicy().data?.consents;
   return (
     <div className="flex flex-col gap-4">
       <p className="text-lead leading-snug">{t("review.consent.text")}</p>
       <ul className="divide-y divide-line rounded-card border">
         {card.domains.map((domain, at) => {
           const { name, text } = describeDomain(domain);
+          const inferred =
+            domain.admits_inferred || consents?.some((one) => one.domain === domain.name);
           return (
             <li key={domain.name} className="px-4 py-3">
               <Switch
@@ -180,7 +184,7 @@ function ConsentFace({
                     <Kbd keys={String(at + 1)} />
                   </span>
                 }
-                help={text}
+                help={inferred ? `${text} ${t("review.consent.inferred")}` : text}
                 checked={Boolean(domain.opted_in_at)}
                 onChange={(open) => onOpen(domain.name, open)}
               />

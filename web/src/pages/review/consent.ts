@@ -3,12 +3,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { DomainView } from "lukasa-client";
 import { useMemo, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { REVIEW, useMentionedDomains } from "../../data/review.ts";
-import { describeDomain } from "../../features/domains/labels.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 
 export interface Consent {
@@ -43,22 +43,31 @@ export function useConsent(wanted: boolean): Consent {
     queries.setQueryData<DomainView[]>(["domains"], (before = []) =>
       before.map((one) => (one.name === changed.name ? changed : one)),
     );
+  /** Whether the card is the consent that the preset asks for. */
+  const agrees = (name: string) =>
+    asked.data?.some((one) => one.domain === name && one.consent) ?? false;
   const open = async (name: string, wish: boolean): Promise<void> => {
     const before = domains.data?.find((one) => one.name === name);
     if (!before) return;
     touch([name]);
     show({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
     try {
-      show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+      if (wish && agrees(name)) {
+        await lukasa.domains.consent(name);
+        for (const key of ["policy", "domains"])
+          void queries.invalidateQueries({ queryKey: [key] });
+      } else {
+        show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+      }
       void queries.invalidateQueries({ queryKey: REVIEW });
       showToast({
         text: t(wish ? "review.consent.opened" : "review.consent.shut"),
-        about: describeDomain(before).name,
+        about: domainName(before),
         action: { label: t("shell.undo.undo"), run: () => void open(name, !wish) },
       });
     } catch (error) {
       show(before);
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: domainName(before), retry: () => open(name, wish) });
     }
   };
   const decline = async (): Promise<void> => {
@@ -68,7 +77,10 @@ export function useConsent(wanted: boolean): Consent {
       for (const name of names) show(await lukasa.domains.shut(name));
       void queries.invalidateQueries({ queryKey: REVIEW });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, {
+        about: names.map((name) => domainName(name)).join(", "),
+        retry: decline,
+      });
     }
   };
   return { domains: wanted ? all : mentioned, mentioned: wanted ? [] : mentioned, open, decline };

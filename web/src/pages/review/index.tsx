@@ -3,9 +3,10 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { useReview } from "../../data/review.ts";
+import { useReview, useUnlisted } from "../../data/review.ts";
 import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { review } from "../../i18n/en/review.ts";
+import { addMessages, known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -20,25 +21,34 @@ import { useDeck } from "./answers.ts";
 import { CardFace } from "./card.tsx";
 import { ChangedOn } from "./changed-on.tsx";
 import { useConsent } from "./consent.ts";
-import { type Card, cardsOf, KINDS, type Kind, remainingCards } from "./deck.ts";
+import { type Card, cardsOf, type Decision, KINDS, type Kind, remainingCards } from "./deck.ts";
 import { ReviewList } from "./list.tsx";
 import { Summary } from "./summary.tsx";
+
+addMessages({ review });
 
 const route = getRouteApi("/review");
 
 export default function ReviewPage() {
   const { kind, view } = route.useSearch();
-  const review = useReview();
+  const asked = useReview();
   const consent = useConsent(kind === "consent");
   const deck = useDeck(consent);
   const cards = useMemo(
-    () => cardsOf(review.data ?? [], consent.domains, consent.mentioned),
-    [review.data, consent.domains, consent.mentioned],
+    () => cardsOf(asked.data ?? [], consent.domains, consent.mentioned),
+    [asked.data, consent.domains, consent.mentioned],
   );
   const open = remainingCards(cards, deck.decided);
   const pending = kind ? open.filter((card) => card.kind === kind) : open;
   const decided = deck.decided.filter((one) => !kind || one.card.kind === kind);
   const card = pending[0];
+  const unlisted = useUnlisted();
+  const more = [...unlisted].reduce(
+    (sum, [one, count]) => sum + (!kind || one === kind ? count : 0),
+    0,
+  );
+  const at = decided.length + 1;
+  const of = decided.length + pending.length + more;
   return (
     <Page
       title={t("review.title")}
@@ -46,20 +56,15 @@ export default function ReviewPage() {
       actions={<ViewSwitch kind={kind} view={view} />}
     >
       {view === "list" && <ReviewList kind={kind} />}
-      {review.error && <ProblemCard error={review.error} retry={() => void review.refetch()} />}
-      {view !== "list" && review.isPending && <Skeleton />}
-      {view !== "list" && review.data && (
+      {asked.error && <ProblemCard error={asked.error} retry={() => void asked.refetch()} />}
+      {view !== "list" && asked.isPending && <Skeleton />}
+      {view !== "list" && asked.data && (
         <div className="flex flex-col gap-4">
-          <Kinds cards={open} chosen={kind} />
+          <Kinds cards={open} decided={deck.decided} unlisted={unlisted} chosen={kind} />
           {card ? (
-            <Deck
-              card={card}
-              deck={deck}
-              at={decided.length + 1}
-              of={decided.length + pending.length}
-            />
+            <Deck card={card} deck={deck} at={at} of={of} />
           ) : decided.length > 0 ? (
-            <Summary decided={decided} deck={deck} />
+            <Summary decided={decided} deck={deck} more={more} />
           ) : (
             <EmptyState
               icon={<Inbox size={20} aria-hidden />}
@@ -89,9 +94,7 @@ export default function ReviewPage() {
               ]}
             />
           )}
-          <output className="sr-only">
-            {deck.announcement(card, decided.length + 1, decided.length + pending.length)}
-          </output>
+          <output className="sr-only">{deck.announcement(card, at, of)}</output>
         </div>
       )}
     </Page>
@@ -116,10 +119,25 @@ function ViewSwitch({ kind, view }: { kind?: Kind; view?: "list" }) {
   );
 }
 
-/** Filter by kind; hidden while there is only one. */
-function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
+/** Filter by kind; hidden while there is only one. A kind keeps its place when its last card is answered. */
+function Kinds({
+  cards,
+  decided,
+  unlisted,
+  chosen,
+}: {
+  cards: readonly Card[];
+  decided: readonly Decision[];
+  /** How many more of each kind there are. */
+  unlisted: ReadonlyMap<string, number>;
+  chosen?: Kind;
+}) {
   const navigate = useNavigate();
-  const there = KINDS.filter((kind) => cards.some((card) => card.kind === kind));
+  const number = new Intl.NumberFormat(locale());
+  const countOf = (kind: Kind) =>
+    cards.filter((card) => card.kind === kind).length + (unlisted.get(kind) ?? 0);
+  const seen = new Set([...cards, ...decided.map(({ card }) => card)].map(({ kind }) => kind));
+  const there = KINDS.filter((kind) => seen.has(kind) || countOf(kind) > 0);
   if (there.length < 2 && !chosen) return null;
   const choose = (kind?: Kind) => void navigate({ to: "/review", search: { kind }, replace: true });
   return (
@@ -131,7 +149,7 @@ function Kinds({ cards, chosen }: { cards: readonly Card[]; chosen?: Kind }) {
       {there.map((kind) => (
         <Chip key={kind} pressed={chosen === kind} onPress={() => choose(kind)}>
           {t(`review.kind.${kind}`)}
-          <span className="tabular-nums">{cards.filter((card) => card.kind === kind).length}</span>
+          <span className="tabular-nums">{number.format(countOf(kind))}</span>
         </Chip>
       ))}
     </fieldset>
@@ -229,15 +247,16 @@ function Deck({
         aria-labelledby="review-question"
         {...swipe.handlers}
         style={swipe.shift ? { translate: `${swipe.shift}px`, transition: "none" } : undefined}
-        className="touch-pan-y rounded-card border bg-surface outline-none transition duration-150 motion-reduce:translate-none! starting:translate-y-1 starting:opacity-0"
+        // Its height is fixed, so that the buttons below stay where the hand expects them.
+        className="flex h-[clamp(14rem,100dvh-24.5rem,30rem)] touch-pan-y flex-col overflow-hidden rounded-card border bg-surface outline-none transition duration-150 motion-reduce:translate-none! sm:h-[clamp(16rem,100dvh-19rem,27rem)] starting:translate-y-1 starting:opacity-0"
       >
-        <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-5 py-2">
+        <header className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b px-5 py-2">
           <h2 id="review-question" className="min-w-0 flex-1 font-medium">
             {deck.question(card)}
           </h2>
           <Badge tone="accent">{t(`review.one.${card.kind}`)}</Badge>
         </header>
-        <div className="p-5">
+        <div className="min-h-0 flex-1 overflow-y-auto p-5 max-sm:p-4">
           <CardFace
             card={card}
             editing={isEditing}
@@ -250,8 +269,8 @@ function Deck({
       {/* The arrow keys have fixed directions, also in right-to-left languages. */}
       <div
         className={classes(
-          "grid grid-cols-2 gap-2 sm:flex rtl:sm:flex-row-reverse",
-          sides ? "max-sm:grid-cols-1 sm:justify-center" : "sm:justify-between",
+          "grid min-h-24 grid-cols-2 content-start gap-2 sm:flex sm:min-h-control rtl:sm:flex-row-reverse",
+          sides ? "sm:justify-center" : "sm:justify-between",
         )}
       >
         {!sides && (
@@ -282,10 +301,11 @@ function Deck({
         {card.kind === "contradiction" && card.item.against && (
           <ChangedOn
             key={card.id}
-            memory={card.item.against}
+            text={t("review.changed.text", { memory: card.item.against.content })}
+            day={card.item.against.valid_from.slice(0, 10)}
             open={dating === card.id}
             onOpen={(wanted) => setDating(wanted ? card.id : undefined)}
-            onDay={(on) => void deck.changed(card, on)}
+            onDay={(on) => on && void deck.changed(card, on)}
           />
         )}
         {!sides && !consent && (

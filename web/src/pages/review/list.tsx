@@ -1,34 +1,64 @@
-/** Review as a list: suggestions and guesses, chosen in ranges and answered together, with one undo. */
-import { useVirtualizer } from "@tanstack/react-virtual";
+/** Review as a list: chosen in ranges and answered together, with one undo. */
+import { useNavigate } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
-import type { MemoryView } from "lukasa-client";
-import { type KeyboardEvent, type MouseEvent, useMemo, useRef, useState } from "react";
+import type { MemoryView, ReviewItem } from "lukasa-client";
+import { useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemories } from "../../data/memories.ts";
+import { useReview } from "../../data/review.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
-import { classes } from "../../ui/classes.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { useBatchAnswers } from "./batch-answers.ts";
 import {
   areasOf,
   entriesOf,
-  extend,
   kindOf,
   LIST_KINDS,
   NOTHING_SELECTED,
   type Selection,
-  toggle,
 } from "./choice.ts";
+import { pairsOf } from "./contradictions.ts";
 import type { Kind } from "./deck.ts";
+import { PairList } from "./pair-list.tsx";
+import { Rows } from "./rows.tsx";
 
-const ROW_HEIGHT_PX = 49;
-
+/** What is listed: suggestions and guesses, or contradictions. */
 export function ReviewList({ kind }: { kind?: Kind }) {
+  const review = useReview();
+  const pairs = pairsOf(review.data ?? NO_ITEMS);
+  const navigate = useNavigate();
+  const show = (wanted?: Kind) =>
+    void navigate({ to: "/review", search: { kind: wanted, view: "list" }, replace: true });
+  const contradictions = kind === "contradiction";
+  return (
+    <div className="flex flex-col gap-3">
+      {(contradictions || pairs.length > 0) && (
+        <fieldset className="-m-1 flex flex-wrap gap-1.5 p-1">
+          <legend className="sr-only">{t("review.kinds")}</legend>
+          <Chip pressed={!contradictions} onPress={() => show()}>
+            {t("review.list.label")}
+          </Chip>
+          <Chip pressed={contradictions} onPress={() => show("contradiction")}>
+            {t("review.kind.contradiction")}
+            <span className="tabular-nums">{pairs.length}</span>
+          </Chip>
+        </fieldset>
+      )}
+      {!contradictions && <MemoryList kind={kind} />}
+      {contradictions && (review.data ? <PairList pairs={pairs} /> : <Skeleton />)}
+    </div>
+  );
+}
+
+const NO_ITEMS: readonly ReviewItem[] = [];
+const idOf = (memory: MemoryView) => memory.id;
+
+function MemoryList({ kind }: { kind?: Kind }) {
   const { all, complete, error, refetch } = useMemories();
   const [chosenArea, setArea] = useState<string>();
   const [selection, setSelection] = useState<Selection>(NOTHING_SELECTED);
@@ -91,7 +121,15 @@ export function ReviewList({ kind }: { kind?: Kind }) {
             </Button>
           )}
         </header>
-        <Rows entries={shown} selection={selection} onSelect={setSelection} />
+        <Rows
+          label={t("review.list.label")}
+          entries={shown}
+          idOf={idOf}
+          selection={selection}
+          onSelect={setSelection}
+        >
+          {(memory) => <Entry memory={memory} />}
+        </Rows>
         <footer className="flex flex-wrap justify-between gap-2 border-t px-4 py-2">
           <Button
             disabled={chosen.length === 0}
@@ -116,140 +154,16 @@ export function ReviewList({ kind }: { kind?: Kind }) {
   );
 }
 
-/** The rows that are visible; thousands more are only counted. One of them is the tab stop. */
-function Rows({
-  entries,
-  selection,
-  onSelect,
-}: {
-  entries: readonly MemoryView[];
-  selection: Selection;
-  onSelect: (selection: Selection) => void;
-}) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const [at, setAt] = useState(0);
-  const current = Math.min(at, entries.length - 1);
-  const order = useMemo(() => entries.map((memory) => memory.id), [entries]);
-  const virtual = useVirtualizer({
-    count: entries.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT_PX,
-    getItemKey: (index) => order[index] ?? index,
-    overscan: 10,
-  });
-  const go = (to: number, range: boolean) => {
-    const next = Math.max(0, Math.min(entries.length - 1, to));
-    const id = order[next];
-    if (id === undefined) return;
-    setAt(next);
-    virtual.scrollToIndex(next, { align: "auto" });
-    if (range) onSelect(extend({ anchor: order[current], ...selection }, id, order));
-    // The row may be rendered only after the list has scrolled to it.
-    requestAnimationFrame(() =>
-      scroller.current
-        ?.querySelector<HTMLElement>(`[data-entry="${id}"]`)
-        ?.focus({ preventScroll: true }),
-    );
-  };
-  const press = (event: KeyboardEvent) => {
-    const id = order[current];
-    const last = entries.length - 1;
-    const to = { ArrowDown: current + 1, j: current + 1, ArrowUp: current - 1, k: current - 1 };
-    const ends = { Home: 0, End: last };
-    if (event.key in to) go(to[event.key as keyof typeof to], event.shiftKey);
-    else if (event.key in ends) go(ends[event.key as keyof typeof ends], event.shiftKey);
-    else if (event.key === "x" && id !== undefined) onSelect(toggle(selection, id));
-    else return;
-    event.preventDefault();
-  };
-  const click = (event: MouseEvent, index: number, id: string) => {
-    setAt(index);
-    onSelect(event.shiftKey ? extend(selection, id, order) : toggle(selection, id));
-  };
+function Entry({ memory }: { memory: MemoryView }) {
   return (
-    <div
-      ref={scroller}
-      className="max-h-[calc(100dvh-17rem)] min-h-48 overflow-y-auto [overflow-anchor:none]"
-    >
-      <ul
-        aria-label={t("review.list.label")}
-        style={{ height: virtual.getTotalSize() }}
-        className="relative"
-      >
-        {virtual.getVirtualItems().map(({ index, start, key }) => {
-          const memory = entries[index];
-          if (!memory) return null;
-          return (
-            <li
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              aria-setsize={entries.length}
-              aria-posinset={index + 1}
-              style={{ transform: `translateY(${start}px)` }}
-              className="absolute inset-x-0 top-0 border-b"
-            >
-              <Entry
-                memory={memory}
-                selected={selection.ids.has(memory.id)}
-                tabbable={index === current}
-                onKeyDown={press}
-                onClick={(event) => click(event, index, memory.id)}
-              />
-            </li>
-          );
-        })}
-      </ul>
-    </div>
-  );
-}
-
-function Entry({
-  memory,
-  selected,
-  tabbable,
-  onKeyDown,
-  onClick,
-}: {
-  memory: MemoryView;
-  selected: boolean;
-  tabbable: boolean;
-  onKeyDown: (event: KeyboardEvent) => void;
-  onClick: (event: MouseEvent) => void;
-}) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: the whole row is the checkbox
-    <button
-      type="button"
-      role="checkbox"
-      aria-checked={selected}
-      data-entry={memory.id}
-      tabIndex={tabbable ? 0 : -1}
-      onKeyDown={onKeyDown}
-      onClick={onClick}
-      className={classes(
-        "flex min-h-12 w-full items-center gap-3 px-4 py-1.5 text-start -outline-offset-2 select-none",
-        selected ? "bg-accent-soft" : "hover:bg-hover/70",
-      )}
-    >
-      <span
-        aria-hidden
-        className={classes(
-          "flex size-4 shrink-0 items-center justify-center rounded border",
-          selected ? "border-transparent bg-accent text-on-accent" : "border-strong-line",
-        )}
-      >
-        {selected && <Check size={12} />}
+    <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-0.5 sm:flex-row sm:items-center">
+      <span dir="auto" className="line-clamp-2 min-w-0 flex-1">
+        {memory.content}
       </span>
-      <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-0.5 sm:flex-row sm:items-center">
-        <span dir="auto" className="line-clamp-2 min-w-0 flex-1">
-          {memory.content}
-        </span>
-        <span className="flex shrink-0 gap-1.5">
-          {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
-          {kindOf(memory) === "guess" && <Badge>{t("review.one.guess")}</Badge>}
-        </span>
+      <span className="flex shrink-0 gap-1.5">
+        {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
+        {kindOf(memory) === "guess" && <Badge>{t("review.one.guess")}</Badge>}
       </span>
-    </button>
+    </span>
   );
 }

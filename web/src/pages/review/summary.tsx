@@ -5,7 +5,7 @@ import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
-import { describeDomain } from "../../features/domains/labels.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -18,9 +18,12 @@ import { type Decision, tally } from "./deck.ts";
 export function Summary({
   decided,
   deck,
+  more,
 }: {
   decided: readonly Decision[];
   deck: ReturnType<typeof useDeck>;
+  /** How many questions are left that were not in the deck. */
+  more: number;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The focused button of the deck was removed; focus the heading.
@@ -40,10 +43,15 @@ export function Summary({
     <div className="flex flex-col gap-4">
       <div className="flex flex-col items-center gap-2 py-8 text-center">
         <h2 ref={heading} tabIndex={-1} className="text-title outline-none">
-          {t("review.done")}
+          {more > 0 ? t("review.more", { count: more }) : t("review.done")}
         </h2>
         <p className="text-muted">{summary}</p>
         <div className="flex flex-wrap justify-center gap-2 pt-2">
+          {more > 0 && (
+            <Link to="/review" search={{ view: "list" }} className={buttonClasses("primary")}>
+              {t("review.asList")}
+            </Link>
+          )}
           <Link to="/sources" className={buttonClasses()}>
             {t("review.known")}
           </Link>
@@ -87,7 +95,7 @@ function openedIn(decided: readonly Decision[]): DomainView[] {
 function Words({ decision }: { decision: Decision }) {
   const { card, words } = decision;
   if (card.kind === "consent") {
-    const names = openedIn([decision]).map((domain) => describeDomain(domain).name);
+    const names = openedIn([decision]).map((domain) => domainName(domain));
     return names.length > 0 ? names.join(", ") : t("review.areas");
   }
   if (words && card.kind === "contradiction") {

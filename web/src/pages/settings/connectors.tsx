@@ -1,10 +1,10 @@
 /** Assistants that are connected by OAuth: what they may do, their last use, and disconnecting. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { SignInEntry } from "lukasa-client";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { known, t } from "../../i18n/index.ts";
+import { nameText, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -24,7 +24,7 @@ export function Connectors() {
       await lukasa.signIns.end(one.id);
       showToast({ text: t("settings.connectors.ended"), about: one.name });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: one.name, retry: () => end(one) });
     }
     await queries.invalidateQueries({ queryKey: ["connectors"] });
   };
@@ -55,7 +55,7 @@ function permissionLabel(one: SignInEntry): string {
   return one.permissions
     .map((name) => {
       const word = `settings.connectors.may.${name}`;
-      return known(word) ? t(word) : name;
+      return nameText(word, name);
     })
     .join(" · ");
 }

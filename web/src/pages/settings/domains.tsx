@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
@@ -78,7 +78,7 @@ function Domain({ domain }: { domain: DomainView }) {
       put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
     } catch (error) {
       put(domain);
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: name, retry: () => turn(wanted, silent) });
       return;
     }
     if (silent) return;
@@ -179,7 +179,7 @@ function AddDomain({
       setTitle("");
       setGuarded(false);
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showFailure(error, { about: title.trim() });
     }
   };
   return (

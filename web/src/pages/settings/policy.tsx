@@ -3,19 +3,23 @@ import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import type { PolicyPatch } from "lukasa-client";
 import type { ReactNode } from "react";
+import { percent } from "../../base/numbers.ts";
 import { type EffectivePolicy, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { PauseSwitch } from "../../features/pause/index.tsx";
-import { known, t } from "../../i18n/index.ts";
+import { known, nameText, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
+import { ConsentCard } from "./consent-card.tsx";
 
 const ADMISSIONS = ["auto", "tiered", "staged", "propose", "off"] as const;
 const EXTRACTS = ["close", "turn", "idle", "manual"] as const;
 const KEEPS = ["full", "excerpts", "none"] as const;
+/** No policy puts less certain memories into prompts. */
+const MIN_CONFIDENCE = 0.7;
 const MINUTES = [10, 30, 60, 120, 0];
 
 export function Policy() {
@@ -57,11 +61,14 @@ export function Policy() {
           ))}
         </RadioGroup>
       </Card>
+      <ConsentCard />
       <Card title={t("settings.policy.details")}>
         <div className="flex flex-col gap-5">
           <Row
             label={t("settings.admission.label")}
-            help={t(`settings.admission.help.${one(ADMISSIONS, now.admission)}`)}
+            help={t(`settings.admission.help.${one(ADMISSIONS, now.admission)}`, {
+              share: percent(Math.max(MIN_CONFIDENCE, now.inject_confidence)),
+            })}
           >
             <Select
               label={t("settings.admission.label")}
@@ -141,7 +148,7 @@ function Preset({ preset }: { preset: string }) {
         >
           <span className="size-2 rounded-full group-data-[checked]:bg-accent" />
         </span>
-        {known(name) ? t(name) : preset}
+        {nameText(name, preset)}
       </span>
       {known(help) && <span className="ps-6 text-meta text-muted">{t(help)}</span>}
     </Radio.Root>

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate, useRouter } from "@tanstack/react-router";
 import { LukasaError, type SignIn } from "lukasa-client";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { signedIn, signInMethods, useSignInActions } from "../../base/sign-in.ts";
+import { hasSignedOut, signedIn, signInMethods, useSignInActions } from "../../base/sign-in.ts";
 import { t } from "../../i18n/index.ts";
 import { Brand } from "../../ui/brand.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -77,6 +77,8 @@ export default function SignInPage() {
             <h1 className="text-title">{t("shell.signIn.opening")}</h1>
             <Spinner page />
           </>
+        ) : !isSecureContext ? (
+          <NotEncrypted />
         ) : (
           <>
             <div className="flex flex-col gap-1">
@@ -99,6 +101,11 @@ export default function SignInPage() {
                 {t("shell.signIn.provider", { name })}
               </a>
             ))}
+            {providers[0] && hasSignedOut() && (
+              <a href="/oidc/sign-out" className={buttonClasses("plain")}>
+                {t("shell.signIn.endSession", { name: providers[0].name })}
+              </a>
+            )}
             <form onSubmit={send} className="flex flex-col gap-4">
               <Field label={t("shell.signIn.key")}>
                 <Input
@@ -138,6 +145,20 @@ export default function SignInPage() {
   );
 }
 
+/** Over plain HTTP, except on this machine, a browser drops the cookie: a key would be exposed, and a link spent. */
+function NotEncrypted() {
+  const { host, pathname, search, hash } = location;
+  return (
+    <div role="alert" className="flex flex-col items-start gap-3">
+      <h1 className="text-title">{t("shell.signIn.insecure")}</h1>
+      <p className="text-muted">{t("shell.signIn.insecureText")}</p>
+      <a href={`https://${host}${pathname}${search}${hash}`} className={buttonClasses("primary")}>
+        {t("shell.signIn.secure")}
+      </a>
+    </div>
+  );
+}
+
 /** The error of a failed sign-in. The server gives the same error for a key and a link; the page knows which. */
 function SignInError({ error, byLink }: { error: unknown; byLink: boolean }) {
   if (!(error instanceof LukasaError) || error.status !== 401) return <ProblemCard error={error} />;
@@ -154,6 +175,8 @@ function SignInError({ error, byLink }: { error: unknown; byLink: boolean }) {
 /** The link's secret from the URL fragment, which is then removed from the address and the history. */
 function useLinkOnce(): string | undefined {
   const [link] = useState(() => {
+    // It is not sent over plain HTTP, and stays in the address for the encrypted page.
+    if (!isSecureContext) return undefined;
     const found = /^#(lk_link_[\w-]+)$/.exec(location.hash)?.[1];
     if (found) history.replaceState(history.state, "", location.pathname + location.search);
     return found;

@@ -6,8 +6,8 @@ import { useMemory } from "../../data/memories.ts";
 import { useEpisodes, useOneSession, usePortraits } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
+import { portraitName } from "../../i18n/portraits.ts";
 import type { SourcesParams } from "./params.ts";
-import { portraitName } from "./portraits.tsx";
 
 interface Step {
   key: string;
@@ -46,8 +46,9 @@ export function Breadcrumb({ search }: { search: SourcesParams }) {
   if (episode) {
     const found = episodes.data?.find((one) => one.id === episode);
     levels.episode = episode;
-    const name = found?.title || t("sources.level.episode");
-    steps.push({ key: "episode", name, search: { ...levels }, words: Boolean(found?.title) });
+    const title = found?.hidden_domain ? undefined : found?.title;
+    const name = title || t("sources.level.episode");
+    steps.push({ key: "episode", name, search: { ...levels }, words: Boolean(title) });
   }
   if (session) {
     levels.session = session;

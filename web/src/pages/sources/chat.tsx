@@ -6,6 +6,7 @@ import type { DependentMemory, PassView, SessionView, TurnView } from "lukasa-cl
 import { Fragment, useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { hasHiddenTitle } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -50,7 +51,8 @@ function Reader({
   const turns = useTurns(session.id, showHidden);
   const passes = usePasses(session.id);
   const dependents = useDependents({ session_id: session.id });
-  const title = useTitle(session);
+  const shown = useOneSession(session.id, showHidden).data ?? session;
+  const title = useTitle(shown);
   const chats = useChatWrites();
   // What is being removed: the chat, or one turn of it.
   const [removing, setRemoving] = useState<"chat" | number>();
@@ -97,6 +99,17 @@ function Reader({
         <div>
           <h2 dir="auto" className="text-title">
             {title}
+            {hasHiddenTitle(shown) && (
+              <Button
+                small
+                look="quiet"
+                aria-label={t("sources.showTitle")}
+                className="ms-2"
+                onClick={() => setShowHidden(true)}
+              >
+                {t("sources.showHidden")}
+              </Button>
+            )}
           </h2>
           <p className="flex flex-wrap gap-x-3 text-meta text-muted">
             <span>{t("sources.chats.turns", { count: session.turns })}</span>
@@ -113,7 +126,7 @@ function Reader({
       {removing === "chat" && (
         <Removal
           source={{ session_id: session.id }}
-          name={session.title || undefined}
+          name={hasHiddenTitle(shown) ? undefined : shown.title || undefined}
           onClose={() => setRemoving(undefined)}
           onDelete={() => {
             leave();

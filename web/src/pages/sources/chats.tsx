@@ -9,6 +9,7 @@ import { usePreferences } from "../../base/preferences.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
+import { hasHiddenTitle } from "../../data/hidden.ts";
 import { groupByAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -203,7 +204,7 @@ export function Trash() {
                     label={t("sources.chats.erase", { title })}
                     onClick={() =>
                       erase({
-                        word: session.title || undefined,
+                        word: hasHiddenTitle(session) ? undefined : session.title || undefined,
                         goes: t("sources.chats.goes", { title, count: session.turns }),
                         run: () => lukasa.sessions.erase(session.id),
                       })

@@ -1,11 +1,13 @@
 /** The list of episodes, and one episode with its turns and dependent memories. */
 
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { BookOpenText, Trash2 } from "lucide-react";
+import { BookOpenText, EyeOff, Pencil, Trash2 } from "lucide-react";
 import type { DependentMemory, EpisodeView } from "lukasa-client";
 import { useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { episodeName, turnText } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useEpisodes, useOneSession } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -20,11 +22,13 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { parentLevel } from "./breadcrumb.tsx";
+import { EpisodeForm, type EpisodeWords } from "./episode-form.tsx";
 import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
 
 export function Episodes() {
-  const episodes = useEpisodes();
+  const [showHidden, setShowHidden] = useState(false);
+  const episodes = useEpisodes(undefined, showHidden);
   if (episodes.error) {
     return <ProblemCard error={episodes.error} retry={() => void episodes.refetch()} />;
   }
@@ -38,8 +42,18 @@ export function Episodes() {
       />
     );
   }
+  const hidden = episodes.data.filter((episode) => episode.hidden_domain).length;
   return (
     <Card flush>
+      {hidden > 0 && (
+        <p className="flex flex-wrap items-center gap-x-2 border-b px-4 py-1.5 text-muted">
+          <EyeOff size={14} aria-hidden className="shrink-0 text-faint" />
+          {t("sources.episodes.hidden", { count: hidden })}
+          <Button small look="quiet" onClick={() => setShowHidden(true)}>
+            {t("sources.showHidden")}
+          </Button>
+        </p>
+      )}
       <ul className="divide-y divide-line">
         {episodes.data.map((episode) => (
           <li key={episode.id}>
@@ -49,8 +63,14 @@ export function Episodes() {
               className="flex items-baseline gap-3 px-4 py-2.5 text-ink no-underline -outline-offset-2 hover:bg-hover"
             >
               <span className="min-w-0 flex-1" dir="auto">
-                {episode.title && <strong className="font-medium">{episode.title}. </strong>}
-                {episode.summary}
+                {episode.hidden_domain ? (
+                  <span className="text-muted">{episodeName(episode)}</span>
+                ) : (
+                  <>
+                    {episode.title && <strong className="font-medium">{episode.title}. </strong>}
+                    {episode.summary}
+                  </>
+                )}
               </span>
               <span className="text-meta text-muted">
                 <Time at={episode.started_at} />
@@ -64,7 +84,8 @@ export function Episodes() {
 }
 
 export function EpisodeLevel({ search }: { search: SourcesParams & { episode: string } }) {
-  const episodes = useEpisodes();
+  const [showHidden, setShowHidden] = useState(false);
+  const episodes = useEpisodes(undefined, showHidden);
   if (episodes.error) {
     return <ProblemCard error={episodes.error} retry={() => void episodes.refetch()} />;
   }
@@ -73,25 +94,68 @@ export function EpisodeLevel({ search }: { search: SourcesParams & { episode: st
   if (!episode) {
     return <EmptyState title={t("sources.gone")} text={t("sources.missing.deleted")} />;
   }
-  return <Episode key={episode.id} episode={episode} search={search} />;
+  return (
+    <Episode
+      key={episode.id}
+      episode={episode}
+      search={search}
+      showHidden={showHidden}
+      onShow={() => setShowHidden(true)}
+    />
+  );
 }
 
-function Episode({ episode, search }: { episode: EpisodeView; search: SourcesParams }) {
+function Episode({
+  episode,
+  search,
+  showHidden,
+  onShow,
+}: {
+  episode: EpisodeView;
+  search: SourcesParams;
+  showHidden: boolean;
+  /** Shows hidden text about domains that are off. */
+  onShow: () => void;
+}) {
   const lukasa = useLukasa();
+  const queries = useQueryClient();
   const write = useWrite();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
-  const title = useTitle(useOneSession(episode.session_id).data);
+  const [editing, setEditing] = useState(false);
+  const title = useTitle(useOneSession(episode.session_id, showHidden).data);
   const dependents = useDependents({ episode_id: episode.id });
   const from = { portrait: search.portrait, memory: search.memory, episode: episode.id };
   useShortcuts(t("sources.title"), [
     { keys: "d", label: t("sources.depends.open"), run: () => setRemoving(true) },
+    {
+      keys: "e",
+      label: t("sources.episodes.edit"),
+      run: () => setEditing(!episode.hidden_domain),
+    },
   ]);
+  const save = async (words: EpisodeWords) => {
+    // The edited episode has another id.
+    let id = episode.id;
+    const written = await write({
+      say: t("sources.episodes.saved"),
+      about: words.summary,
+      run: async () => {
+        const edited = await lukasa.episodes.update(episode.id, words);
+        id = edited.episode.id;
+        return { memory: null, event: edited.event, message: "" };
+      },
+    });
+    if (!written) return;
+    setEditing(false);
+    await queries.invalidateQueries({ queryKey: ["sessions"] });
+    void navigate({ to: "/sources", search: { ...search, episode: id } });
+  };
   const remove = () => {
     void navigate({ to: "/sources", search: parentLevel(search) });
     void write({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
-      about: episode.title || episode.summary,
+      about: episodeName(episode),
       run: () => lukasa.episodes.delete(episode.id),
     });
   };
@@ -99,9 +163,20 @@ function Episode({ episode, search }: { episode: EpisodeView; search: SourcesPar
     <div className="flex flex-col gap-4">
       <Card>
         <h2 dir="auto" className="text-title">
-          {episode.title || episode.summary}
+          {episodeName(episode)}
+          {episode.hidden_domain && (
+            <Button
+              small
+              look="quiet"
+              aria-label={t("sources.episodes.show")}
+              className="ms-2"
+              onClick={onShow}
+            >
+              {t("sources.showHidden")}
+            </Button>
+          )}
         </h2>
-        {episode.title && (
+        {episode.title && !episode.hidden_domain && (
           <p dir="auto" className="max-w-prose pt-1">
             {episode.summary}
           </p>
@@ -117,23 +192,43 @@ function Episode({ episode, search }: { episode: EpisodeView; search: SourcesPar
           </Link>
         </p>
         <div className="pt-3">
-          {removing ? (
+          {editing ? (
+            <EpisodeForm
+              episode={episode}
+              onSave={(words) => void save(words)}
+              onClose={() => setEditing(false)}
+            />
+          ) : removing ? (
             <Removal
               source={{ episode_id: episode.id }}
               onDelete={remove}
               onClose={() => setRemoving(false)}
             />
           ) : (
-            <Button small onClick={() => setRemoving(true)}>
-              <Trash2 size={14} aria-hidden />
-              {t("sources.depends.open")}
-              <Kbd keys="d" />
-            </Button>
+            <div className="flex flex-wrap gap-2">
+              {!episode.hidden_domain && (
+                <Button small onClick={() => setEditing(true)}>
+                  <Pencil size={14} aria-hidden />
+                  {t("sources.episodes.edit")}
+                  <Kbd keys="e" />
+                </Button>
+              )}
+              <Button small onClick={() => setRemoving(true)}>
+                <Trash2 size={14} aria-hidden />
+                {t("sources.depends.open")}
+                <Kbd keys="d" />
+              </Button>
+            </div>
           )}
         </div>
       </Card>
       <Card title={t("sources.cited.turns")}>
-        <Turns episode={episode} from={from} memories={dependents.data?.memories ?? NONE} />
+        <Turns
+          episode={episode}
+          from={from}
+          memories={dependents.data?.memories ?? NONE}
+          showHidden={showHidden}
+        />
       </Card>
       {(dependents.data?.memories.length ?? 0) > 0 && (
         <Card title={t("sources.learned")} flush>
@@ -163,14 +258,16 @@ function Turns({
   episode,
   from,
   memories,
+  showHidden,
 }: {
   episode: EpisodeView;
   from: SourcesParams;
   /** Memories based on these turns; their quotations are marked in them. */
   memories: readonly DependentMemory[];
+  showHidden: boolean;
 }) {
-  const turns = useTurns(episode.session_id);
-  const chat = useOneSession(episode.session_id);
+  const turns = useTurns(episode.session_id, showHidden);
+  const chat = useOneSession(episode.session_id, showHidden);
   const title = useTitle(chat.data);
   const captionOf = useCaption();
   const shown = (turns.data ?? []).filter(
@@ -189,7 +286,7 @@ function Turns({
     <ul className="flex flex-col gap-3">
       {shown.map((turn) => (
         <li key={turn.id} className="border-s-2 border-line ps-3">
-          <Quoted text={turn.content} quotes={quotesIn(turn.id, memories)} />
+          <Quoted text={turnText(turn)} quotes={quotesIn(turn.id, memories)} />
           <p className="text-meta text-muted">
             <Link
               to="/sources"

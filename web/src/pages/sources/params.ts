@@ -4,6 +4,8 @@ import type { SourceLevels } from "../../features/sources/levels.ts";
 export interface SourcesParams extends SourceLevels {
   /** The view of the top level: portraits (absent), episodes, chats, or the chats in the trash. */
   view?: "episodes" | "chats" | "trash";
+  /** The open part of a memory. */
+  tab?: string;
   /** Search text for the chats. */
   find?: string;
   /** Whether the "why" view of the turn is shown. */
@@ -16,6 +18,7 @@ export function parseSourcesParams(params: Record<string, unknown>): SourcesPara
   return {
     view: views.find((view) => view === params.view),
     find: text(params.find),
+    tab: text(params.tab),
     portrait: text(params.portrait),
     memory: text(params.memory),
     episode: text(params.episode),

@@ -2,12 +2,12 @@
 
 import { Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
-import type { PortraitView, SentenceView } from "lukasa-client";
-import { Fragment } from "react";
+import type { PortraitView } from "lukasa-client";
+import type { ReactNode } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { usePortraits } from "../../data/sources.ts";
-import { domainName } from "../../i18n/domains.ts";
-import { known, t } from "../../i18n/index.ts";
+import { t } from "../../i18n/index.ts";
+import { portraitName } from "../../i18n/portraits.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -16,29 +16,19 @@ import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Tooltip } from "../../ui/tooltip.tsx";
-import { partsOf } from "./prose.ts";
-
-export function portraitName({ name, title }: Pick<PortraitView, "name" | "title">): string {
-  const key = `sources.portrait.${name}`;
-  if (known(key)) return t(key);
-  const domain = /^domain:(.+)$/.exec(name)?.[1];
-  return domain && known(`shell.domain.${domain}`) ? domainName(domain) : title;
-}
-
-/** The lead of a sentence that the user said outright. */
-const STATED = "You told me";
-/** `made_by` of a portrait that was written without a model. */
-const TEMPLATE = "template";
+import { type Paragraph, proseOf, TEMPLATE } from "./prose.ts";
 
 export function Portraits({ only }: { only?: string }) {
   const portraits = usePortraits();
+  const { byId } = useMemories();
   if (portraits.error) {
     return <ProblemCard error={portraits.error} retry={() => void portraits.refetch()} />;
   }
   if (!portraits.data) return <Skeleton />;
-  const shown = portraits.data.filter(
-    (one) => one.sentences.length > 0 && (!only || one.name === only),
-  );
+  const asked = portraits.data.filter((one) => !only || one.name === only);
+  const prose = proseOf(asked, (id) => byId.get(id)?.domain ?? undefined);
+  const paragraphsOf = ({ name }: PortraitView) => prose.get(name) ?? [];
+  const shown = asked.filter((one) => paragraphsOf(one).length > 0);
   if (shown.length === 0) {
     return (
       <EmptyState
@@ -58,11 +48,16 @@ export function Portraits({ only }: { only?: string }) {
       />
     );
   }
-  const numbers = numberMemories(shown);
+  const numbers = numberMemories(shown.flatMap(paragraphsOf));
   return (
     <div className="flex flex-col gap-4">
       {shown.map((portrait) => (
-        <Portrait key={portrait.name} portrait={portrait} numbers={numbers} />
+        <Portrait
+          key={portrait.name}
+          portrait={portrait}
+          paragraphs={paragraphsOf(portrait)}
+          numbers={numbers}
+        />
       ))}
       {shown.every((portrait) => portrait.made_by === TEMPLATE) && (
         <p className="px-4 text-meta text-muted">{t("sources.phrasing.own")}</p>
@@ -72,10 +67,10 @@ export function Portraits({ only }: { only?: string }) {
 }
 
 /** A number for each cited memory, the same wherever the page cites it. */
-function numberMemories(portraits: readonly PortraitView[]): ReadonlyMap<string, number> {
+function numberMemories(paragraphs: readonly Paragraph[]): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
-  for (const { sentences } of portraits) {
-    for (const id of sentences.flatMap((sentence) => sentence.memory_ids)) {
+  for (const { sentences } of paragraphs) {
+    for (const id of sentences.flatMap((sentence) => sentence.memories)) {
       if (!numbers.has(id)) numbers.set(id, numbers.size + 1);
     }
   }
@@ -84,7 +79,11 @@ function numberMemories(portraits: readonly PortraitView[]): ReadonlyMap<string,
 
 type Numbers = { numbers: ReadonlyMap<string, number> };
 
-function Portrait({ portrait, numbers }: { portrait: PortraitView } & Numbers) {
+function Portrait({
+  portrait,
+  paragraphs,
+  numbers,
+}: { portrait: PortraitView; paragraphs: readonly Paragraph[] } & Numbers) {
   const notes = [
     portrait.made_by !== TEMPLATE && t("sources.phrasing.model", { model: portrait.made_by }),
     !portrait.fresh && t("sources.phrasing.stale"),
@@ -107,40 +106,41 @@ function Portrait({ portrait, numbers }: { portrait: PortraitView } & Numbers) {
         </span>
       }
     >
-      {/* One paragraph to read, and a list of sentences for screen readers. */}
-      <ul className="max-w-prose text-lead leading-loose">
-        {portrait.sentences.map((sentence) => (
-          <li key={sentence.memory_ids.join(" ")} className="inline">
-            <Sentence sentence={sentence} portrait={portrait} numbers={numbers} />
-          </li>
+      {/* Paragraphs to read, and lists of sentences for screen readers. */}
+      <div className="flex max-w-prose flex-col gap-3 text-lead leading-relaxed">
+        {paragraphs.map(({ likely, sentences }) => (
+          <div
+            key={sentences[0]?.memories.join(" ")}
+            className={classes(likely && "border-s-2 border-line ps-3")}
+          >
+            {likely && <p className="text-meta text-muted">{t("sources.lead.likely")}</p>}
+            <ul>
+              {sentences.map(({ text, memories }) => (
+                <li key={memories.join(" ")} className="inline">
+                  <Cited text={text}>
+                    <Citations ids={memories} portrait={portrait.name} numbers={numbers} />
+                  </Cited>{" "}
+                </li>
+              ))}
+            </ul>
+          </div>
         ))}
-      </ul>
+      </div>
       {notes.length > 0 && <p className="pt-3 text-meta text-muted">{notes.join(" ")}</p>}
     </Card>
   );
 }
 
-/** A sentence, and a number for each memory it cites. */
-function Sentence({
-  sentence,
-  portrait,
-  numbers,
-}: { sentence: SentenceView; portrait: PortraitView } & Numbers) {
-  const likely = sentence.lead !== STATED;
-  const byTemplate = portrait.made_by === TEMPLATE;
+/** A sentence whose citation stays on the line of its last word. */
+function Cited({ text, children }: { text: string; children: ReactNode }) {
+  const last = text.lastIndexOf(" ") + 1;
   return (
-    <>
-      {likely && <span className="text-muted">{t("sources.lead.likely")} </span>}
-      {partsOf(sentence, { likely, byTemplate }).map(({ text, memories }) => (
-        <Fragment key={memories.join(" ")}>
-          <bdi>{text}</bdi> <Citations
-            ids={memories}
-            portrait={portrait.name}
-            numbers={numbers}
-          />{" "}
-        </Fragment>
-      ))}
-    </>
+    <bdi>
+      {text.slice(0, last)}
+      <span className="whitespace-nowrap">
+        {text.slice(last)} {children}
+      </span>
+    </bdi>
   );
 }
 

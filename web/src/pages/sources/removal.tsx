@@ -8,7 +8,7 @@ import { Link } from "@tanstack/react-router";
 import type { DependentsView, Written } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { type SourceName, useDependents } from "../../data/sources.ts";
-import { known, locale, t } from "../../i18n/index.ts";
+import { locale, nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -139,5 +139,5 @@ function Impact({ found, again }: { found: DependentsView; again: boolean }) {
 export function Fate({ fate }: { fate: string }) {
   const key = `sources.fate.${fate}`;
   const tone = fate === "withdrawn" ? "bad" : fate === "weakened" ? "warn" : "plain";
-  return <Badge tone={tone}>{known(key) ? t(key) : fate}</Badge>;
+  return <Badge tone={tone}>{nameText(key, fate)}</Badge>;
 }

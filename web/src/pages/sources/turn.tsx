@@ -4,8 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
 import type { DependentMemory, TurnView } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
-import { isHidden, Quoted, quotesIn } from "../../features/sources/evidence.tsx";
-import { domainName } from "../../i18n/domains.ts";
+import { isHidden, turnText } from "../../data/hidden.ts";
+import { Quoted, quotesIn } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -73,7 +73,7 @@ export function Turn({
         {isHidden(turn) ? (
           <p className="flex flex-wrap items-center gap-x-2 text-lead text-muted">
             <EyeOff size={14} aria-hidden className="shrink-0 text-faint" />
-            {t("sources.hidden", { domain: domainName(turn.hidden_domain ?? "") })}
+            {turnText(turn)}
             <Button small look="quiet" onClick={onShow}>
               {t("sources.showHidden")}
             </Button>

@@ -1,5 +1,5 @@
 /** A server with a model: its memory calls are shown while they run, and after a reload. */
-import { answered, say, withModel as test } from "../../chat.ts";
+import { answered, say, withModel as test, withSetup } from "../../chat.ts";
 import { axe, expect, open, screens, seed } from "../../fixture.ts";
 
 const LIFE = [
@@ -236,4 +236,38 @@ test("J8: sensitive area saves nothing until the user turns it on", async ({ pag
   await answered(page);
   await page.getByRole("button", { name: "Say it again" }).click();
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
+});
+
+withSetup("model is tested, set up, used at once and removed", async ({ page }) => {
+  const service = process.env.CONSOLE_SERVICE_URL ?? "";
+  await open(page, "/chat");
+  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await page.getByRole("button", { name: "Set up a model" }).click();
+  const form = page.getByRole("form", { name: "Set up a model" });
+  await expect(form).toBeVisible();
+  await axe(page);
+  await screens(page, "chat-model-setup");
+  await form.getByLabel("Address").fill(service);
+  await form.getByLabel("Model", { exact: true }).fill("qwen3-8b");
+  await form.getByRole("button", { name: "Test", exact: true }).click();
+  await expect(form.getByText("The model answered.")).toBeVisible();
+  // Nothing listens at the port of the discard protocol.
+  await form.getByLabel("Address").fill("http://127.0.0.1:9/v1");
+  await expect(form.getByText("The model answered."), "it was another address").toBeHidden();
+  await form.getByRole("button", { name: "Test", exact: true }).click();
+  await expect(form.getByText("Nothing answers at this address.")).toBeVisible();
+  await form.getByLabel("Address").fill(service);
+  await form.getByRole("button", { name: "Save and use" }).click();
+  await expect(page.getByText("qwen3-8b answers here.")).toBeVisible();
+  await expect(page.getByText("Connect a model to chat freely.")).toBeHidden();
+  await say(page, "Remember I'm targeting retirement at 50.");
+  await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
+  await answered(page);
+
+  await open(page, "/chat");
+  await page.getByRole("button", { name: "Change the model" }).click();
+  await expect(form.getByLabel("Address")).toHaveValue(service);
+  await expect(form.getByLabel("Key")).toHaveValue("");
+  await form.getByRole("button", { name: "Remove this model" }).click();
+  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
 });

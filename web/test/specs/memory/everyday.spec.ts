@@ -13,7 +13,7 @@ test("rows show exceptions only", async ({ page, lukasa }) => {
   const bees = list.getByRole("listitem").filter({ hasText: "Keeps bees" });
   const cello = list.getByRole("listitem").filter({ hasText: "cello" });
   await expect(bees).toContainText("not in use yet");
-  await expect(page.getByText("1 imported memory is not used by any assistant yet.")).toBeVisible();
+  await expect(page.getByText("1 imported memory is in no prompt yet")).toBeVisible();
   await expect(cello).toBeVisible();
   await expect(cello).not.toContainText("certain");
   await expect(cello.getByRole("img")).toHaveCount(0);
@@ -21,7 +21,7 @@ test("rows show exceptions only", async ({ page, lukasa }) => {
   await bees.locator("button[data-memory]").focus();
   await page.keyboard.press("c");
   await expect(bees).not.toContainText("not in use yet");
-  await expect(page.getByText("is not used by any assistant yet.")).toHaveCount(0);
+  await expect(page.getByText("is in no prompt yet")).toHaveCount(0);
 });
 
 test("search marks the words, and offers to save what was not found", async ({ page, lukasa }) => {
@@ -73,7 +73,11 @@ test("composer finds the area while typing, and shows what is saved already", as
   await page.keyboard.press("n");
   await page.keyboard.type("never eats peanuts");
   await expect(page.getByText("Already saved:")).toBeVisible();
-  await page.getByRole("button", { name: "No area" }).click();
+  const kinds = page.getByRole("group", { name: "What this is" });
+  await expect(kinds.getByRole("button", { name: "Rule" })).toHaveAttribute("aria-pressed", "true");
+  await kinds.getByRole("button", { name: "Fact" }).click();
+  await page.getByRole("button", { name: "Area: Food and dining" }).last().click();
+  await page.getByRole("menuitemradio", { name: "No area" }).click();
   await page
     .getByRole("textbox", { name: "A memory to save" })
     .fill("Never eats vegetarian sausages");
@@ -173,9 +177,70 @@ test.describe("phone", () => {
     const first = page.locator("button[data-memory]").first();
     await expect(page.getByRole("button", { name: /^Area/ })).toBeHidden();
     await page.getByRole("button", { name: "Filters" }).click();
-    await expect(page.getByRole("button", { name: /^Area/ })).toBeVisible();
+    const sheet = page.getByRole("dialog", { name: "Filters" });
+    await sheet.getByRole("button", { name: "Certainty" }).click();
+    await page.getByRole("menuitemradio", { name: "likely" }).click();
+    await expect(page).toHaveURL(/tier=tentative/);
     await axe(page);
-    await page.getByRole("button", { name: "Filters" }).click();
+    await screens(page, "memory-filters");
+    await sheet.getByRole("button", { name: "Clear the filter" }).click();
+    await expect(page).not.toHaveURL(/tier=/);
+    await sheet.getByRole("button", { name: /^Show \d+ memories/ }).click();
+    await expect(sheet).toHaveCount(0);
     await expect(first).toBeVisible();
+  });
+
+  test("memory opens in a sheet, is corrected there, and closes", async ({ page, lukasa }) => {
+    await lukasa.memories.save("Plays the cello");
+    await open(page, "/memory");
+    await page.getByRole("button", { name: /Plays the cello/ }).tap();
+    const sheet = page.getByRole("dialog");
+    await expect(sheet.getByRole("heading", { name: "Plays the cello" })).toBeVisible();
+    await axe(page);
+    await sheet.getByRole("button", { name: "Correct" }).tap();
+    await sheet.getByRole("textbox", { name: "What it says" }).fill("Plays the viola");
+    await axe(page);
+    await sheet.getByRole("button", { name: "Save" }).tap();
+    await expect(sheet.getByRole("region", { name: "History" }).locator("ins")).toHaveText("viola");
+    // The message covers neither the sheet nor its buttons.
+    const message = page.getByRole("status").getByText("Changed");
+    const [toast, popup] = await Promise.all([message.boundingBox(), sheet.boundingBox()]);
+    expect((toast?.y ?? 0) + (toast?.height ?? 0)).toBeLessThanOrEqual(popup?.y ?? 0);
+    await sheet.getByRole("button", { name: "Close" }).tap();
+    await expect(sheet).toHaveCount(0);
+    await expect(page).not.toHaveURL(/one=/);
+    await page.getByRole("button", { name: /Plays the viola/ }).tap();
+    await expect(sheet).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(sheet).toHaveCount(0);
+  });
+
+  test("header yields while the list is scrolled down, and messages do not cover the back link", async ({
+    page,
+    lukasa,
+  }) => {
+    for (let at = 0; at < 24; at++) await lukasa.memories.save(`Collects stamps of series ${at}`);
+    const saved = await lukasa.memories.save("Plays the cello");
+    await open(page, "/memory");
+    await expect(page.locator("button[data-memory]").first()).toBeVisible();
+    const heading = page.getByRole("heading", { level: 1 });
+    await expect(heading).toBeVisible();
+    const list = page.getByRole("list", { name: "Memory" });
+    const scroll = async (by: number) => {
+      await list.hover();
+      await page.mouse.wheel(0, by);
+    };
+    await scroll(300);
+    await expect(heading).toBeHidden();
+    await scroll(-100);
+    await expect(heading).toBeVisible();
+
+    await open(page, `/memory/${saved.memory?.id}`);
+    await page.getByRole("button", { name: "Confirm" }).tap();
+    const message = page.getByRole("status").getByText("Confirmed");
+    await expect(message).toBeVisible();
+    const back = await page.getByRole("link", { name: "All memories" }).boundingBox();
+    const toast = await message.boundingBox();
+    expect(toast?.y ?? 0).toBeGreaterThan((back?.y ?? 0) + (back?.height ?? 0));
   });
 });

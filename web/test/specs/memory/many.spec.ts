@@ -1,99 +1,157 @@
-/**
- * Key latency with ten thousand memories: from the press to the next paint, as the browser times it.
- */
-import { cpus, loadavg } from "node:os";
-import type { CDPSession, Page } from "@playwright/test";
+/** Latency with ten thousand memories: the first screen, and each interaction. */
 import { expect, open, seedMany, test } from "../../fixture.ts";
+import { isIdle, LatencyMeter, mainThreadMs } from "../../latency.ts";
 
-/** Records the latency of each key press. The browser rounds to 8 ms and omits presses under 16 ms. */
-async function watchKeys(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const took: number[] = [];
-    Object.assign(window, { took });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        if (entry.name === "keydown") took.push(entry.duration);
-      }
-    }).observe({
-      type: "event",
-      durationThreshold: 16,
-      buffered: false,
-    } as PerformanceObserverInit);
-  });
-}
-
-/** CPU time that the page's main thread has used, in milliseconds, independent of other processes. */
-async function mainThreadMs(cdp: CDPSession): Promise<number> {
-  const { metrics } = await cdp.send("Performance.getMetrics");
-  return 1000 * (metrics.find((one) => one.name === "TaskDuration")?.value ?? 0);
-}
-
-interface Latency {
-  /** From the press to the next paint, 95th percentile. */
-  p95: number;
-  /** Main thread CPU time per press. */
-  work: number;
-}
-
-async function measure(
-  page: Page,
-  cdp: CDPSession,
-  what: string,
-  press: () => Promise<number>,
-): Promise<Latency> {
-  const before = await mainThreadMs(cdp);
-  const pressed = await press();
-  await page.waitForTimeout(300);
-  const work = ((await mainThreadMs(cdp)) - before) / pressed;
-  const took = await page.evaluate(() => (window as unknown as { took: number[] }).took.splice(0));
-  // Presses too quick to be recorded count as 16 ms, the lowest recorded value.
-  const all = [...took, ...Array<number>(Math.max(0, pressed - took.length)).fill(16)];
-  all.sort((a, b) => a - b);
-  const at = (part: number) => all[Math.min(all.length - 1, Math.floor(all.length * part))] ?? 0;
-  console.log(
-    `${what}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms of ${pressed} keys, ${work.toFixed(1)} ms of work each`,
-  );
-  return { p95: at(0.95), work };
-}
+const MAX_FIRST_SCREEN_MS = 1_000;
 
 // A trace takes a screenshot with every step, which would be timed as well.
 test.use({ trace: "off" });
 
-test("key press is painted within 100 ms with ten thousand memories", async ({ page, lukasa }) => {
+test("with ten thousand memories the first screen takes under 1 s, and an interaction under 100 ms", async ({
+  page,
+  lukasa,
+}) => {
   test.setTimeout(300_000);
   await seedMany(lukasa, 10_000);
-  const began = Date.now();
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      if (!document.querySelector("button[data-memory]")) return;
+      observer.disconnect();
+      // Two frames later the first row is painted.
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => Object.assign(window, { firstRow: performance.now() })),
+      );
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  });
+  // The first visit warms the server.
   await open(page, "/memory");
-  await expect(page.getByText(/^Fact \d+ about/).first()).toBeVisible();
-  console.log(`the first rows after ${Date.now() - began} ms`);
   await expect(page.getByText("10,000 memories", { exact: true })).toBeVisible({
     timeout: 120_000,
   });
-  console.log(`all rows after ${Date.now() - began} ms`);
-  // Only the visible rows are rendered.
-  expect(await page.locator("button[data-memory]").count()).toBeLessThan(80);
-  await watchKeys(page);
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  const screens: { wall: number; work: number }[] = [];
+  for (let visit = 0; visit < 3; visit++) {
+    await page.goto("/memory", { waitUntil: "commit" });
+    const shown = await page.waitForFunction(
+      () => (window as unknown as { firstRow?: number }).firstRow,
+    );
+    // The browser counts from the navigation on.
+    const wall = (await shown.jsonValue()) ?? 0;
+    screens.push({ wall, work: (await mainThreadMs(cdp)).task });
+  }
+  for (const { wall, work } of screens)
+    console.log(`first row after ${wall.toFixed(0)} ms, ${work.toFixed(0)} ms of work`);
+  const best = (part: "wall" | "work") => Math.min(...screens.map((one) => one[part]));
+  expect(best("work")).toBeLessThan(MAX_FIRST_SCREEN_MS);
+  if (isIdle()) expect(best("wall")).toBeLessThan(MAX_FIRST_SCREEN_MS);
+
+  await expect(page.getByText("10,000 memories", { exact: true })).toBeVisible({
+    timeout: 120_000,
+  });
+  // Only the visible rows are rendered.
+  expect(await page.locator("button[data-memory]").count()).toBeLessThan(80);
+  const meter = await LatencyMeter.on(page);
   const times = async (count: number, ...keys: string[]) => {
     for (let at = 0; at < count; at++) for (const key of keys) await page.keyboard.press(key);
     return count * keys.length;
   };
-  const latencies = [
-    await measure(page, cdp, "J", () => times(30, "j")),
-    await measure(page, cdp, "X and down", () => times(10, "x", "ArrowDown")),
-    await measure(page, cdp, "to the end and back", () => times(3, "End", "Home")),
-    await measure(page, cdp, "F", () => times(5, "f")),
-    await measure(page, cdp, "typing a filter", async () => {
-      await page.keyboard.press("/");
-      await page.keyboard.type("fact 99 travel", { delay: 60 });
-      return 15;
-    }),
-  ];
+  await meter.measure("J", () => times(30, "j"));
+  await meter.measure("X and down", () => times(10, "x", "ArrowDown"));
+  await meter.measure("to the end and back", () => times(3, "End", "Home"));
+  await meter.measure("F", () => times(5, "f"));
+  await meter.measure("typing a filter", async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("fact 99 travel", { delay: 60 });
+    return 15;
+  });
   await expect(page.locator("button[data-memory]").first()).toContainText(/travel/);
-  expect(Math.max(...latencies.map((one) => one.work))).toBeLessThan(100);
-  // Wall-clock time is meaningful only while the machine is otherwise idle.
-  const [load = 0] = loadavg();
-  if (load < cpus().length) expect(Math.max(...latencies.map((one) => one.p95))).toBeLessThan(100);
-  else console.log(`the machine was busy (load ${load.toFixed(1)}): only the CPU time is checked`);
+  meter.check();
+});
+
+test("ten thousand memories: detail, edit, palette, board, timeline and beads take under 100 ms of script", async ({
+  page,
+  lukasa,
+}) => {
+  test.setTimeout(300_000);
+  await seedMany(lukasa, 10_000);
+  await open(page, "/memory");
+  await expect(page.getByText("10,000 memories", { exact: true })).toBeVisible({
+    timeout: 120_000,
+  });
+  const meter = await LatencyMeter.on(page);
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+    return keys.length;
+  };
+  const rows = page.locator("button[data-memory]");
+  const panel = page.getByRole("complementary", { name: "Memory" });
+  await meter.measure("open the detail, close it", async () => {
+    for (let at = 0; at < 3; at++) {
+      await press("j", "Enter");
+      await expect(panel).toBeVisible();
+      await press("Escape");
+      await expect(panel).toHaveCount(0);
+    }
+    return 9;
+  });
+  await meter.measure("edit in place", async () => {
+    await press("e");
+    await page.keyboard.type(" again", { delay: 60 });
+    await press("Escape");
+    return 8;
+  });
+  const palette = page.getByRole("combobox", { name: /Search/ });
+  await meter.measure("search in the palette", async () => {
+    await press("ControlOrMeta+k");
+    await expect(palette).toBeVisible();
+    await page.keyboard.type("travel 99", { delay: 80 });
+    return 10;
+  });
+  await press("Escape", "Escape");
+  await expect(palette).toHaveCount(0);
+  const show = (view: string) => page.getByRole("button", { name: view, exact: true }).click();
+  // Parts of the page that are loaded on demand are loaded first: a download is no script of an interaction.
+  for (const view of ["Board by area", "Timeline", "Beads", "List"]) {
+    await show(view);
+    await page.waitForTimeout(300);
+  }
+  await meter.measure("to the board and back", async () => {
+    for (const view of ["Board by area", "List"]) await show(view);
+    await expect(rows.first()).toBeVisible();
+    return 2;
+  });
+  await show("Board by area");
+  await expect(rows.first()).toBeVisible();
+  await rows.first().focus();
+  await meter.measure("move on the board", () =>
+    press("ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft"),
+  );
+  await meter.measure("to the timeline and back", async () => {
+    for (const view of ["Timeline", "List"]) await show(view);
+    return 2;
+  });
+  await meter.measure("to the beads and back", async () => {
+    await show("Beads");
+    await expect(page.locator("[data-bead]").first()).toBeVisible();
+    await show("List");
+    return 2;
+  });
+  await show("Beads");
+  await expect(page.locator("[data-bead]").first()).toBeVisible();
+  expect(await page.locator("[data-bead]").count()).toBeLessThan(1_000);
+  await page.locator("[data-bead][tabindex='0']").focus();
+  await meter.measure("move on the beads", () => press("ArrowLeft", "ArrowLeft", "Home", "End"));
+  await meter.measure("zoom the beads", () => press("+", "+", "-", "0"));
+  await page.getByRole("slider", { name: "As known on" }).focus();
+  await meter.measure("move the time of the beads", () =>
+    press("Home", "ArrowRight", "ArrowRight", "PageUp", "End"),
+  );
+  await meter.measure("the beads as a table and back", async () => {
+    await show("As a table");
+    await show("As beads");
+    return 2;
+  });
+  meter.check();
 });

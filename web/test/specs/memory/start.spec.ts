@@ -1,4 +1,5 @@
 /** The first five minutes: an empty memory is filled by typing, by pasting, and by connecting an assistant. */
+import { Lukasa } from "lukasa-client";
 import { axe, BOTH, expect, open, screens, test } from "../../fixture.ts";
 
 test("first memory is one question, by keyboard alone, and undo brings the question back", async ({
@@ -47,7 +48,8 @@ test("pasted list is split, previewed, saved, and undone as one", async ({
   await axe(page);
   await screens(page, "start-pasted");
   await preview.getByRole("button", { name: "Save 2 memories" }).click();
-  const list = page.getByRole("list", { name: "Memory" });
+  // What was saved is shown by area.
+  const list = page.getByRole("list", { name: "What was found" });
   await expect(list).toContainText("Lives in Lyon");
   await expect(list).toContainText("Works nights as a nurse");
   expect(await lukasa.memories.list().all()).toHaveLength(2);
@@ -96,4 +98,17 @@ test("assistants are connected by copying, and commands are for developers", asy
   await page.getByText("For developers").click();
   await expect(page.getByText("lukasa connect")).toBeVisible();
   await expect(page.getByText("curl ")).toBeVisible();
+});
+
+test("address names the user to show, as the one that the demo prints", async ({
+  page,
+  user,
+  baseURL,
+}) => {
+  const demo = `${user}-demo`;
+  await new Lukasa({ url: baseURL, user: demo }).memories.save("Likes sample data");
+  await page.goto(`/?user=${demo}`);
+  await expect(page.getByText("Likes sample data")).toBeVisible();
+  await expect(page).toHaveURL(/\/memory$/);
+  await expect(page.getByRole("button", { name: /Your account/ })).toContainText(demo);
 });

@@ -840,6 +840,24 @@ def get_episode(id: str, query: params.GetEpisodeQuery | None = None) -> Call[mo
     )
 
 
+def edit_episode(id: str, body: params.UpdateEpisode | None = None) -> Call[models.EditedEpisode]:
+    """Edit an episode.
+
+    The episode with the user's words takes the place of the old one, under a new id. It stays
+    when a turn of it is moved to the trash; when a turn is erased it is summarised again
+    without the turn, like every episode. Only the user edits episodes. Undo restores the old
+    words.
+    """
+    return Call(
+        "PATCH",
+        f"/api/episodes/{quoted(id)}",
+        body=body or {},
+        answer=models.EditedEpisode,
+        keyed=True,
+        again=True,
+    )
+
+
 def delete_episode(id: str) -> Call[models.Written]:
     """Delete an episode.
 
@@ -923,7 +941,8 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
     rated lower, guesses without support are removed, memories that ended long ago are moved
     into the trash, and recent topics of the user are saved for a month. Inferred memories that
     say the same are merged, and memories that contradict each other are listed for review. No
-    content changes. Undo reverses all of it.
+    content changes. Undo reverses all of it. Before that, observations that repeat are counted,
+    and become memories as the policy says: an operation of their own.
     """
     return Call(
         "POST",
@@ -955,6 +974,7 @@ def answer_review(body: params.AnswerReview) -> Call[models.AnswerResults]:
 
     Each answer is the same as the request of its item in `GET /api/review`: an operation of its
     own, which is accepted or refused by itself. With an `Idempotency-Key` each is given once.
+    `If-Match` is refused: the `sha256` of an answer says which words were shown.
     """
     return Call(
         "POST",
@@ -1113,7 +1133,7 @@ def undo_import(id: str) -> Call[models.Undone]:
     )
 
 
-def get_vault() -> Call[models.Vault]:
+def get_vault(query: params.GetVaultQuery | None = None) -> Call[models.Vault]:
     """Get a user's memory as markdown files, to read, edit and keep.
 
     `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
@@ -1121,6 +1141,7 @@ def get_vault() -> Call[models.Vault]:
     return Call(
         "GET",
         "/api/vault",
+        query=query,
         answer=models.Vault,
         again=True,
     )
@@ -1186,7 +1207,8 @@ def get_policy() -> Call[models.Policy]:
 def put_policy(body: params.PolicyPatch | None = None) -> Call[models.Policy]:
     """Set the user's policy.
 
-    Replaces the user's earlier settings; absent settings are inherited from the tenant.
+    Replaces the user's earlier settings; absent settings are inherited from the tenant. If the
+    preset asks for a consent that the user has not given, `consents` contains it.
     """
     return Call(
         "PUT",
@@ -1297,6 +1319,35 @@ def shut_domain(name: str) -> Call[models.Domain]:
     )
 
 
+def give_consent(name: str) -> Call[models.Written]:
+    """Consent to what is inferred about a domain.
+
+    Opens the domain if it is not open, and lets memories that are inferred about it be used
+    without asking for each of them. What gives orders, or lets another party act for the user,
+    is still asked about. Only the user consents: with a user token, or on a local server. Undo
+    withdraws it.
+    """
+    return Call(
+        "PUT",
+        f"/api/domains/{quoted(name)}/consent",
+        answer=models.Written,
+        again=True,
+    )
+
+
+def withdraw_consent(name: str) -> Call[models.Written]:
+    """Withdraw the consent to what is inferred about a domain.
+
+    What is inferred from then on is a proposal again. The domain stays open, and the memories
+    stay.
+    """
+    return Call(
+        "DELETE",
+        f"/api/domains/{quoted(name)}/consent",
+        answer=models.Written,
+    )
+
+
 def list_users(query: params.ListUsersQuery | None = None) -> Call[models.Users]:
     """List the tenant's users, by name."""
     return Call(
@@ -1372,6 +1423,106 @@ def list_user_erasures(user: str) -> Call[models.Receipts]:
     )
 
 
+def list_spaces() -> Call[models.SpaceList]:
+    """List the tenant's spaces, by name."""
+    return Call(
+        "GET",
+        "/api/spaces",
+        answer=models.SpaceList,
+        again=True,
+    )
+
+
+def create_space(body: params.CreateSpace) -> Call[models.Space]:
+    """Create a space without members. One that exists stays as it is."""
+    return Call(
+        "POST",
+        "/api/spaces",
+        body=body,
+        answer=models.Space,
+    )
+
+
+def erase_space(space: str) -> Call[models.SpaceErased]:
+    """Erase a space with all its memories and grants, now. It cannot be undone."""
+    return Call(
+        "DELETE",
+        f"/api/spaces/{quoted(space)}",
+        answer=models.SpaceErased,
+    )
+
+
+def list_space_members(space: str) -> Call[models.SpaceMemberList]:
+    """List the members of a space, including those whose grant was ended."""
+    return Call(
+        "GET",
+        f"/api/spaces/{quoted(space)}/members",
+        answer=models.SpaceMemberList,
+        again=True,
+    )
+
+
+def grant_space(space: str, user: str, body: params.GrantSpace) -> Call[models.SpaceMember]:
+    """Grant a space to a user, or change what the grant allows.
+
+    It allows nothing until the user accepts it with `PUT /api/memberships/{space}`.
+    """
+    return Call(
+        "PUT",
+        f"/api/spaces/{quoted(space)}/members/{quoted(user)}",
+        body=body,
+        answer=models.SpaceMember,
+        again=True,
+    )
+
+
+def end_space_grant(space: str, user: str) -> Call[bytes]:
+    """End the grant of a space to a user, for every request from then on.
+
+    What the user has written in the space stays.
+    """
+    return Call(
+        "DELETE",
+        f"/api/spaces/{quoted(space)}/members/{quoted(user)}",
+        answer=bytes,
+    )
+
+
+def list_memberships() -> Call[models.MembershipList]:
+    """List the spaces that have granted to the user, accepted or not."""
+    return Call(
+        "GET",
+        "/api/memberships",
+        answer=models.MembershipList,
+        again=True,
+    )
+
+
+def accept_membership(space: str) -> Call[models.Membership]:
+    """Accept the grant of a space.
+
+    Only the user can do it: with a user token, signed in, or on a local server.
+    """
+    return Call(
+        "PUT",
+        f"/api/memberships/{quoted(space)}",
+        answer=models.Membership,
+        again=True,
+    )
+
+
+def leave_space(space: str) -> Call[bytes]:
+    """Leave a space, or decline its grant. Only the user can do it.
+
+    What the user has written in the space stays.
+    """
+    return Call(
+        "DELETE",
+        f"/api/memberships/{quoted(space)}",
+        answer=bytes,
+    )
+
+
 def list_keys() -> Call[models.Keys]:
     """List the tenant's keys, without their secrets."""
     return Call(
@@ -1405,7 +1556,8 @@ def rotate_key(id: str, body: params.RotateSecret | None = None) -> Call[models.
     """Replace a key by a new one with the same name, user, permissions and origin.
 
     The old key stays valid for the overlap. Tokens and sign-ins made with it keep their own
-    ends; revoke the old key to end them too. The new secret is shown only in this answer.
+    ends; revoke the old key to end them too. A key that was replaced cannot be rotated again.
+    The new secret is shown only in this answer.
     """
     return Call(
         "POST",
@@ -1595,7 +1747,8 @@ def rotate_webhook(id: str, body: params.RotateSecret | None = None) -> Call[mod
     """Replace the secret of a webhook. The new one is shown only in this answer.
 
     During the overlap `webhook-signature` has a signature with each of both secrets, so that
-    the receiver can change to the new one.
+    the receiver can change to the new one. A second rotation before its end is refused, unless
+    its own overlap is 0.
     """
     return Call(
         "POST",
@@ -1626,6 +1779,59 @@ def replay_webhook(id: str, body: params.ReplayWebhook | None = None) -> Call[mo
         f"/api/webhooks/{quoted(id)}/replay",
         body=body or {},
         answer=models.Replayed,
+    )
+
+
+def get_model_service() -> Call[models.ModelService]:
+    """Get the model service behind `/v1`, and the services found on this machine.
+
+    Only the console of a server without authentication may.
+    """
+    return Call(
+        "GET",
+        "/api/model-service",
+        answer=models.ModelService,
+        again=True,
+    )
+
+
+def put_model_service(body: params.ModelServiceSettings) -> Call[models.ModelService]:
+    """Set the model service behind `/v1`. It is tested first, stored in the data folder, and used
+    at once.
+
+    Only the console of a server without authentication may.
+    """
+    return Call(
+        "PUT",
+        "/api/model-service",
+        body=body,
+        answer=models.ModelService,
+        again=True,
+    )
+
+
+def delete_model_service() -> Call[models.ModelService]:
+    """Remove the model service that was set in the console.
+
+    Only the console of a server without authentication may.
+    """
+    return Call(
+        "DELETE",
+        "/api/model-service",
+        answer=models.ModelService,
+    )
+
+
+def test_model_service(body: params.ModelServiceSettings) -> Call[models.ModelServiceTest]:
+    """Test a model service with one short chat request, without storing it.
+
+    Only the console of a server without authentication may.
+    """
+    return Call(
+        "POST",
+        "/api/model-service/test",
+        body=body,
+        answer=models.ModelServiceTest,
     )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -76,7 +76,7 @@ class ArchiveTrust(View):
 
 class Arm(View):
     """Rank and score of a result in one arm."""
-    arm: str
+    arm: Literal["keyword", "keyword_window", "keyword_session", "vector", "vector_window", "speaker", "time", "recency", "prior", "session_best", "link"]
     rank: int
     score: float
 
@@ -95,8 +95,8 @@ class Audit(View):
     event: str
     """What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
     `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
-    `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase` or
-    `audit.prune`.
+    `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase`,
+    `space.create`, `space.grant`, `space.accept`, `space.end` or `audit.prune`.
     """
     result: str
     """`done` or `refused`."""
@@ -194,15 +194,27 @@ class Conflict(View):
     """What it is about."""
 
 
+class Consent(View):
+    """A consent that a preset asks for: without it, what is inferred about the domain is a
+    proposal.
+    """
+    domain: str
+    question: str
+    yes: Answer
+    """The request that gives it. Only the user can send it."""
+
+
 class Context(View):
     """Text to put into the prompt, with its citations."""
     retrieval_id: str
     context: str
-    """Both parts, ready to paste: the baseline first."""
+    """All parts, ready to paste: the baseline first."""
     baseline: Part
     """The same for the whole session: put it where the provider's prefix cache covers it."""
     dynamic: Part
     """For this message only: put it after everything that is cached."""
+    spaces: list[SpaceContext] | None = Field(default=None)
+    """The memories of the spaces that the request asked for, for this message only."""
     frozen: bool
     """Whether the baseline was rendered earlier in the session and reused."""
     hard: list[Citation]
@@ -221,8 +233,8 @@ class Context(View):
     cache: str
     """`hit` if the same message was answered in this session recently and nothing has changed.
     """
-    degraded: list[str]
-    """What was not available: `embedder`, `reranker`, `older_turns`, `database`."""
+    degraded: list[Literal["embedder", "reranker", "older_turns", "database"]]
+    """What was not available, so that the answer may be incomplete."""
     model: str | None = Field(default=None)
     took_ms: Took
 
@@ -360,13 +372,18 @@ class DomainDetected(View):
 
 
 class DomainQuestion(View):
-    """A question to the user whether to open a domain that was mentioned. Nothing of what was said
-    is stored with it.
+    """A question to the user whether to open a domain that was mentioned or that the preset in
+    force is about. Nothing of what was said is stored with it.
     """
     domain: str
     display_name: str
     question: str
     asked_at: datetime
+    """When it was asked first; now, for a consent that nothing has been mentioned for."""
+    consent: bool
+    """Whether `yes` also lets what is inferred about the domain be used without asking for each
+    memory, because the preset in force asks for it.
+    """
     yes: Answer
     """Opens the domain, and learns what was left out."""
     no: Answer
@@ -385,10 +402,20 @@ class Domain(View):
     builtin: bool
     opted_in_at: datetime | None = Field(default=None)
     """When the user opened it; null if it is not open."""
+    admits_inferred: bool
+    """Whether the user lets what is inferred about it be used without asking for each memory.
+    """
 
 
 class Domains(View):
     data: list[Domain]
+
+
+class EditedEpisode(View):
+    """The episode that took the place of an edited one, and the request that undoes the edit.
+    """
+    episode: Episode
+    event: MemoryEvent
 
 
 class EpisodePage(View):
@@ -411,7 +438,7 @@ class Episode(View):
     started_at: datetime
     ended_at: datetime
     prompt: str
-    """The prompt it was made with, and its version."""
+    """The prompt it was made with, and its version; `edited` if its words are the user's."""
     domains: list[str]
     """The domains it is about: those of the memories learned from it, and those that its words
     name.
@@ -508,6 +535,22 @@ class Figure(View):
     met: bool
 
 
+class Floor(View):
+    """The minimum confidence of inferred memories of a category, derived from how those so far
+    turned out.
+    """
+    category: str
+    floor: float
+    """At least 0.7. A setting of the policy can be higher."""
+    samples: int
+    """How many memories turned out right or wrong, by outcomes, ratings and the user's answers.
+    """
+    wrong: int
+    memory_ids: list[str]
+    """Memories that it is based on, those that were wrong first."""
+    compiled_at: datetime
+
+
 class FoundEpisode(View):
     episode: Episode
     why: WhyFound
@@ -516,6 +559,13 @@ class FoundEpisode(View):
 class FoundMemory(View):
     memory: Memory
     why: WhyFound
+
+
+class FoundService(View):
+    """A model service on this machine."""
+    name: str
+    url: str
+    models: list[str]
 
 
 class FoundSession(View):
@@ -552,6 +602,19 @@ class Goal(View):
     """The range in which a figure should be."""
     min: float | None = Field(default=None)
     max: float | None = Field(default=None)
+
+
+class Grant(View):
+    """The grant of a space to a user."""
+    access: str
+    """`read`, or `write` for both."""
+    state: str
+    """`offered` until the user accepts it, then `accepted`, or `ended`. Only an accepted grant
+    allows anything.
+    """
+    granted_at: datetime
+    accepted_at: datetime | None = Field(default=None)
+    ended_at: datetime | None = Field(default=None)
 
 
 class GraphMemory(View):
@@ -658,6 +721,10 @@ class Insights(View):
     quality: Quality
     alerts: list[Alert]
     """Figures beyond their limits."""
+    floors: list[Floor]
+    """The minimum confidences of inferred memories that were derived from how those so far turned
+    out, by category. A category with too few of them has none.
+    """
 
 
 class Issued(View):
@@ -723,7 +790,7 @@ class LeftOut(View):
     memory_id: str | None = Field(default=None)
     turn_id: str | None = Field(default=None)
     episode_id: str | None = Field(default=None)
-    reason: str
+    reason: Literal["over the budget", "over the category's budget", "in the baseline already", "not sure enough", "imported, not approved", "not approved", "not relevant enough", "only a question", "changed since", "included by a memory or a turn", "an instruction of another member"]
     relevance: float | None = Field(default=None)
 
 
@@ -758,6 +825,18 @@ class Link(View):
 class Links(View):
     """The links from and to a memory, without those to removed memories."""
     data: list[Link]
+
+
+class MembershipList(View):
+    data: list[Membership]
+    unavailable: int
+    """How many further spaces cannot be read now."""
+
+
+class Membership(View):
+    """A space that has granted to the user."""
+    space: str
+    grant: Grant
 
 
 class MemoryEvent(View):
@@ -809,6 +888,8 @@ class Memory(View):
     value: Any = Field(default=None)
     tags: list[str]
     importance: float
+    unmentioned: bool
+    """Whether assistants are told to use it without mentioning it."""
     tier: str
     origin: str
     """Where the words came from; set by the server."""
@@ -870,6 +951,34 @@ class ModelCalls(View):
     """The latest, newest first."""
 
 
+class ModelServiceTest(View):
+    """The result of a test."""
+    ok: bool
+    """Whether the model answered."""
+    reason: str | None = Field(default=None)
+    """`address`, `unreachable`, `timeout`, `key`, `model`, `not_chat` or `refused`; null if it
+    answered.
+    """
+    detail: str | None = Field(default=None)
+    """The reason in plain words."""
+
+
+class ModelService(View):
+    """The model service behind `/v1`, without its key."""
+    changeable: bool
+    """Whether it can be set here."""
+    set_by: str | None = Field(default=None)
+    """`settings` if it was set when the server was started, `console` if it was set here; null if
+    there is none.
+    """
+    url: str | None = Field(default=None)
+    """Its address."""
+    model: str | None = Field(default=None)
+    """The model that was chosen here."""
+    found: list[FoundService]
+    """The services that answer on this machine now, if one can be set here."""
+
+
 class ModelSum(View):
     """Total cost of one purpose with one model over thirty days."""
     purpose: str
@@ -888,6 +997,10 @@ class Night(View):
     looked_at: int
     """How many memories were examined."""
     steps: list[Step]
+    observed: int
+    """How many memories were made of observations that repeat, or promoted because they do."""
+    observed_operation_id: str | None = Field(default=None)
+    """The operation that made them, which undo reverses separately; null if there is none."""
 
 
 class ObservationPage(View):
@@ -921,7 +1034,7 @@ class OperationPage(View):
 class Operation(View):
     """One write operation."""
     id: str
-    verb: str
+    verb: Literal["save", "change", "correct", "forget", "confirm", "propose", "reject", "link", "unlink", "delete", "restore", "undo", "purge", "erase", "learn", "resolve", "consolidate", "import", "sync"]
     at: datetime
     caller: str
     """`human`, `key` or `job`."""
@@ -936,6 +1049,8 @@ class Operation(View):
     """The operation that reversed this one and is not undone itself."""
     policy: str | None = Field(default=None)
     """The policy versions in force: the tenant's and the user's."""
+    member: str | None = Field(default=None)
+    """In a space: the member who wrote it, unless the member was erased."""
 
 
 class Part(View):
@@ -1039,6 +1154,8 @@ class Policy(View):
     """Recorded with every operation."""
     presets: list[str]
     """The names of all presets."""
+    consents: list[Consent]
+    """The consents that the preset in force asks for and the user has not given."""
 
 
 class Portrait(View):
@@ -1223,6 +1340,15 @@ class Retrieval(View):
     """
 
 
+class ReviewCounts(View):
+    """How many questions of each kind there are."""
+    proposals: int
+    contradictions: int
+    doubts: int
+    guesses: int
+    learned: int
+
+
 class ReviewItem(View):
     """A question to the user about a memory."""
     kind: str
@@ -1237,6 +1363,11 @@ class ReviewItem(View):
 
 class Review(View):
     data: list[ReviewItem]
+    """The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50
+    of each other kind.
+    """
+    counts: ReviewCounts
+    """How many there are, with those that are not in `data`."""
     domains: list[DomainQuestion]
     """Domains that the user mentioned and has not opened. Each is asked about once."""
 
@@ -1275,8 +1406,8 @@ class SearchAnswer(View):
     """Summaries of sessions, without those that only repeat a memory or a turn above."""
     times: list[Time]
     """The times that the query mentions."""
-    degraded: list[str]
-    """What was not available: `embedder`, `reranker`, `older_turns`."""
+    degraded: list[Literal["embedder", "reranker", "older_turns", "database"]]
+    """What was not available, so that the answer may be incomplete."""
     model: str | None = Field(default=None)
     """The embedding model, if one was used."""
     considered: int
@@ -1416,6 +1547,42 @@ class Similar(View):
     memory: Memory
     similarity: float
     """Similarity, at most 1."""
+
+
+class SpaceContext(View):
+    """The memories of a space in a context. Each line names the member who said it; none is a
+    rule. What another member said and directs assistants is left out.
+    """
+    space: str
+    part: Part
+
+
+class SpaceErased(View):
+    """Result of erasing a space."""
+    status: str
+    """`done`, or `running` while rows are left, which are removed in the background."""
+    erasure_id: str
+
+
+class SpaceList(View):
+    data: list[Space]
+
+
+class SpaceMemberList(View):
+    data: list[SpaceMember]
+
+
+class SpaceMember(View):
+    """A member of a space."""
+    user: str | None = Field(default=None)
+    """Your own id for the user; null if it cannot be read now."""
+    grant: Grant
+
+
+class Space(View):
+    """A space: memories that its members share."""
+    space: str
+    """Its name, as sent in `X-Lukasa-Space`."""
 
 
 class Span(View):
@@ -1658,9 +1825,12 @@ class VaultAnswer(View):
 class VaultChange(View):
     """A change that a sync makes."""
     what: str
-    """`save`, `change`, `forget`, `confirm`, `accept` or `reject`."""
+    """`save`, `change`, `forget`, `confirm`, `accept` or `reject`, or `episode` for a summary.
+    """
     memory_id: str | None = Field(default=None)
     """Null if the line is new."""
+    episode_id: str | None = Field(default=None)
+    """The summary whose words are replaced."""
     file: str
     line: int
     """Zero if the line was removed."""
@@ -1814,6 +1984,7 @@ AuditPage.model_rebuild()
 ClosedSession.model_rebuild()
 Cluster.model_rebuild()
 Clusters.model_rebuild()
+Consent.model_rebuild()
 Context.model_rebuild()
 ContradictionList.model_rebuild()
 Contradiction.model_rebuild()
@@ -1825,6 +1996,7 @@ Dependents.model_rebuild()
 DetectAnswer.model_rebuild()
 DomainQuestion.model_rebuild()
 Domains.model_rebuild()
+EditedEpisode.model_rebuild()
 EpisodePage.model_rebuild()
 Figure.model_rebuild()
 FoundEpisode.model_rebuild()
@@ -1846,11 +2018,14 @@ JobList.model_rebuild()
 Keys.model_rebuild()
 Link.model_rebuild()
 Links.model_rebuild()
+MembershipList.model_rebuild()
+Membership.model_rebuild()
 MemoryEvent.model_rebuild()
 MemoryGraph.model_rebuild()
 MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
+ModelService.model_rebuild()
 Night.model_rebuild()
 ObservationPage.model_rebuild()
 OperationPage.model_rebuild()
@@ -1875,6 +2050,10 @@ SignInMethods.model_rebuild()
 SignIns.model_rebuild()
 SignedReceipt.model_rebuild()
 Similar.model_rebuild()
+SpaceContext.model_rebuild()
+SpaceList.model_rebuild()
+SpaceMemberList.model_rebuild()
+SpaceMember.model_rebuild()
 State.model_rebuild()
 Step.model_rebuild()
 Taken.model_rebuild()

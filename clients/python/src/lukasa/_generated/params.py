@@ -21,7 +21,7 @@ class AgentsPatch(TypedDict, total=False):
 class ReviewAnswerOptions(TypedDict, total=False):
     """What a `ReviewAnswer` may leave out."""
     sha256: str | None
-    """The `sha256` of the proposal that was shown to the user; absent if it is no proposal."""
+    """The `sha256` of the memory that was shown to the user; absent if it has none."""
 
 
 class ReviewAnswer(ReviewAnswerOptions):
@@ -111,6 +111,8 @@ class EditMemory(TypedDict, total=False):
     importance: float | None
     reasoning: str | None
     project: str | None
+    unmentioned: bool | None
+    """Use it, but do not mention it. Accepted only from the user."""
 
 
 class ConfirmMemory(TypedDict, total=False):
@@ -218,6 +220,10 @@ class CreateMemoryOptions(TypedDict, total=False):
     """The user's answer to `opt_in_needed`: keep this as a memory without a domain, although its
     domain is not open. Accepted only from the user.
     """
+    unmentioned: bool
+    """Use it, but do not mention it: prompts carry that instruction with it. Accepted only from
+    the user.
+    """
 
 
 class CreateMemory(CreateMemoryOptions):
@@ -226,6 +232,12 @@ class CreateMemory(CreateMemoryOptions):
     """One short line that may be put into a prompt; or the value of a rule, as a list or an
     object.
     """
+
+
+class CreateSpace(TypedDict):
+    """A space to create."""
+    space: str
+    """1 to 64 characters. Spaces and users have names of their own: both may have the same."""
 
 
 class CreateUserOptions(TypedDict, total=False):
@@ -288,6 +300,12 @@ class EditWebhook(TypedDict, total=False):
     """`true` enables it again and sends what it missed."""
 
 
+class GrantSpace(TypedDict):
+    """What a grant allows."""
+    access: str
+    """`read`, or `write` for both."""
+
+
 class MakeLink(TypedDict):
     """A sign-in link to make."""
     user: str
@@ -310,6 +328,18 @@ class MintToken(MintTokenOptions):
     """A token to mint for one user's browser."""
     user: str
     """Your own id for the user."""
+
+
+class ModelServiceSettingsOptions(TypedDict, total=False):
+    """What a `ModelServiceSettings` may leave out."""
+    key: str | None
+    """The key for the service, if it needs one."""
+
+
+class ModelServiceSettings(ModelServiceSettingsOptions):
+    """A model service: any that speaks OpenAI's chat protocol."""
+    url: str
+    model: str
 
 
 class OpenSession(TypedDict, total=False):
@@ -520,6 +550,10 @@ class RetrieveRequest(TypedDict, total=False):
     """The project it is about; that of the session if absent. Only memories and turns of this
     project, and of none, are used.
     """
+    spaces: Sequence[str] | None
+    """Spaces whose memories are used too, at most 5; the user is a member of each. What they need
+    is taken from the rest of the budget.
+    """
     preview: bool | None
     """True to look at the context without using it: the retrieval is not counted in statistics and
     is no use of a memory.
@@ -625,6 +659,13 @@ class StatePrediction(StatePredictionOptions):
     """What it expects, in a sentence."""
 
 
+class UpdateEpisode(TypedDict, total=False):
+    """New words for an episode. An absent field stays as it is."""
+    title: str | None
+    """Null removes the title."""
+    summary: str | None
+
+
 class UpdateMemory(TypedDict, total=False):
     """Changes to a memory. An absent field stays as it is; null clears it."""
     mode: str | None
@@ -657,6 +698,8 @@ class UpdateMemory(TypedDict, total=False):
     importance: float | None
     reasoning: str | None
     project: str | None
+    unmentioned: bool | None
+    """Use it, but do not mention it. Accepted only from the user."""
 
 
 class VaultCommandViewOptions(TypedDict, total=False):
@@ -727,8 +770,9 @@ class VaultFiles(VaultFilesOptions):
     """The current files of a vault's folder."""
     files: Sequence[VaultFile]
     """Memories are in `profile.md`, `procedures.md`, `active_context.md`, `proposals.md` and
-    `domains/{name}.md`; `.lukasa/base.jsonl` is the state they were made from. Other files are
-    ignored.
+    `domains/{name}.md`, and summaries of conversations in `episodes/`; `.lukasa/base.jsonl` is
+    the state they were made from. An edited file in `portraits/` is reported as a problem.
+    Other files are ignored.
     """
 
 
@@ -956,6 +1000,13 @@ class ImportQuery(TypedDict, total=False):
     trust: bool
     """Trust an export that this server did not sign for this user: keep its origins, consents,
     policy and log. Accepted only from the user; from a key it has no effect.
+    """
+
+
+class GetVaultQuery(TypedDict, total=False):
+    """What `get_vault` can be asked for."""
+    conversations: bool
+    """Also return the conversations, in `conversations/`: the latest ones, up to 2,000 and 16 MiB.
     """
 
 

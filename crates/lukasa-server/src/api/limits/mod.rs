@@ -119,6 +119,14 @@ impl Limits {
         self.user_rate.take(&caller.user).map_err(|wait| over_rate("user", wait))
     }
 
+    /// Counts one more request of the credential, its tenant and the user, and waits until the rates
+    /// allow it: for requests that do the work of many.
+    pub async fn wait_for_rates(&self, admitted: &AdmittedCredential, caller: &Caller) {
+        self.key_rate.wait(&admitted.key_id).await;
+        self.tenant_rate.wait(&admitted.tenant).await;
+        self.user_rate.wait(&caller.user).await;
+    }
+
     /// Waits for a slot of the user and one of the tenant in the user's cell. The request holds both
     /// until it is answered and the work it started is done.
     pub async fn take_slot(&self, caller: &Caller, cell: Arc<str>) -> Result<(), Problem> {

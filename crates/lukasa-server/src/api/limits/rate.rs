@@ -52,11 +52,35 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
         };
         bucket.check().map_err(|not_until| not_until.wait_time_from(DefaultClock::default().now()))
     }
+
+    /// Takes one token, as soon as there is one.
+    pub async fn wait(&self, key: &K) {
+        while let Err(wait) = self.take(key) {
+            tokio::time::sleep(wait).await;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
+
+    #[tokio::test]
+    async fn rate_is_waited_for() {
+        let rate = KeyedRate::per_second(20);
+        let started = Instant::now();
+        for _ in 0..45 {
+            rate.wait(&"a").await;
+        }
+        let took = started.elapsed();
+        assert!(
+            took >= Duration::from_millis(200),
+            "40 at once, five more at 20 per second: {took:?}"
+        );
+        KeyedRate::per_second(0).wait(&"a").await;
+    }
 
     #[test]
     fn rate_buckets_are_separate_per_key() {

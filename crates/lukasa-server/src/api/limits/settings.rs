@@ -26,7 +26,7 @@ pub struct LimitSettings {
     /// Concurrent requests of one user; half of `--pool-size` unless set
     #[arg(long, env = "LUKASA_USER_CONCURRENCY", value_name = "N")]
     pub user_concurrency: Option<usize>,
-    /// Concurrent requests of one tenant; three quarters of `--pool-size` unless set
+    /// Concurrent requests of one tenant in each cell; three quarters of `--pool-size` unless set
     #[arg(long, env = "LUKASA_TENANT_CONCURRENCY", value_name = "N")]
     pub tenant_concurrency: Option<usize>,
     /// Requests per second from one address; bursts may be twice as high

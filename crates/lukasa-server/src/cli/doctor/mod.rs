@@ -2,6 +2,7 @@
 
 mod cells;
 mod quality;
+mod services;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,17 +12,21 @@ use jiff::Timestamp;
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::{Transcript, answer};
 use lukasa_core::model::Finish;
+use lukasa_core::placement::MAIN_CELL;
 use lukasa_core::session::Role;
-use lukasa_core::{Ids, Origin, Turn};
+use lukasa_core::{Ids, Origin, TenantId, Turn};
+use lukasa_engine::cells::{CellMigration, migrate};
 use lukasa_engine::journal::Journal;
 use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine, scrub};
 use serde_json::json;
 
 use super::show::{BAD, GOOD, ODD, count, paint};
 use super::{AlreadyReported, DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
+use crate::api::{LOCAL_TENANT, McpSettings};
 use crate::clock;
 use crate::gateway::UpstreamSettings;
 use crate::models::ModelSettings;
+use crate::oidc::OidcSettings;
 use crate::postgres::ManagedPostgres;
 
 #[derive(Debug, Args)]
@@ -40,7 +45,20 @@ pub struct DoctorArgs {
     #[command(flatten)]
     upstream: UpstreamSettings,
     #[command(flatten)]
+    oidc: OidcSettings,
+    #[command(flatten)]
+    mcp: McpSettings,
+    #[command(flatten)]
     journal: ErasureJournalArgs,
+    /// URL of the running server
+    #[arg(long, env = "LUKASA_URL", default_value = "http://127.0.0.1:7777", value_name = "URL")]
+    url: String,
+    /// The tenant whose audit log is verified
+    #[arg(long, env = "LUKASA_TENANT", default_value = LOCAL_TENANT, value_name = "NAME")]
+    tenant: String,
+    /// The OpenTelemetry collector that traces are sent to
+    #[arg(long, env = "LUKASA_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
     /// Apply the safe fixes
     #[arg(long)]
     fix: bool,
@@ -120,7 +138,15 @@ impl DoctorArgs {
     /// Applies the fixes that are safe without asking: none of them removes or changes stored data.
     async fn apply_fixes(&self) -> anyhow::Result<()> {
         let opened = self.database.open(2).await?;
-        let applied = lukasa_engine::migrate(&opened.connect).await?.len();
+        let mut applied = 0;
+        for CellMigration { cell, steps } in migrate(&opened.connect, false).await? {
+            match steps {
+                Ok(steps) => applied += steps.len(),
+                Err(error) if cell == MAIN_CELL => return Err(error.into()),
+                // The checks report it.
+                Err(_) => {}
+            }
+        }
         let retried = opened.engine()?.queue.retry_dead(clock::now()).await?;
         opened.close().await?;
         if !self.format.json {
@@ -157,6 +183,7 @@ impl DoctorArgs {
             checks.push(self.embedder(engine).await);
             checks.extend(backlog(engine).await);
             checks.extend(quality::quality(engine).await);
+            checks.push(self.audit(engine).await);
         }
         if pending.is_empty() {
             let journal = self.journal.or_beside(&opened);
@@ -165,6 +192,10 @@ impl DoctorArgs {
         }
         checks.extend(self.chats().await);
         checks.extend(self.upstream().await);
+        if let (Ok(engine), true) = (&engine, pending.is_empty()) {
+            checks.extend(self.token_budget(engine).await);
+        }
+        checks.extend(self.services().await);
         checks.push(listening());
         checks.push(self.backup_age());
         checks.extend(disk(&connect, opened.managed.as_deref()).await);
@@ -276,6 +307,29 @@ impl DoctorArgs {
             }
             Err(why) => check(false, why),
         }
+    }
+}
+
+impl DoctorArgs {
+    /// Whether tokens are limited, if several users share the server's key of a model service.
+    async fn token_budget(&self, engine: &Engine) -> Option<Check> {
+        const FIX: &str = "set LUKASA_CHAT_TOKENS or LUKASA_CHAT_KEY_TOKENS, and the models with \
+                           LUKASA_UPSTREAM_MODELS: one user can spend the whole account";
+        let upstream = self.upstream.open().ok()??;
+        let tenant = TenantId::named(&self.tenant);
+        let users = engine.directory.users(tenant, None, 2).await.ok()?.0.len();
+        if !upstream.has_key() || users < 2 {
+            return None;
+        }
+        let budgets = &self.upstream.budgets;
+        let is_limited = budgets.chat_tokens > 0 || budgets.chat_key_tokens > 0;
+        let found = match is_limited {
+            true => "tokens per day are limited",
+            false => {
+                "several users share the key of the model service, and no budget of tokens is set"
+            }
+        };
+        Some(Check::new("token budget", is_limited, found, FIX).or_warn())
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod unit;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -16,7 +16,7 @@ use super::serve::ServeArgs;
 use super::show::{BAD, DIM, GOOD, paint};
 use super::{AlreadyReported, FormatArgs, say, say_json};
 use crate::postgres;
-use unit::{LAUNCHD_LABEL, ServiceSpec};
+use unit::{LAUNCHD_LABEL, ServiceSpec, has_authentication, listen_address, program_path};
 
 /// The name of the unit.
 const UNIT: &str = "lukasa.service";
@@ -24,6 +24,8 @@ const UNIT: &str = "lukasa.service";
 const KEPT_VARIABLES: [&str; 3] = ["XDG_DATA_HOME", "LUKASA_MODELS", "LUKASA_POSTGRES_DIR"];
 /// Variables that the arguments of the service contain.
 const ARGUMENT_VARIABLES: [&str; 2] = ["LUKASA_LISTEN", "LUKASA_DATA_DIR"];
+/// Where `lukasa serve` listens by default.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:7777";
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -56,8 +58,9 @@ pub struct ServiceArgs {
 pub struct InstallServiceArgs {
     #[command(flatten)]
     service: ServiceArgs,
-    /// Where to listen: an address of this machine only
-    #[arg(long, env = "LUKASA_LISTEN", default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
+    /// Where to listen: an address of this machine only, unless the settings file of the service has
+    /// `LUKASA_AUTH=keys`
+    #[arg(long, env = "LUKASA_LISTEN", default_value = DEFAULT_ADDRESS, value_name = "ADDRESS")]
     listen: SocketAddr,
     /// The data folder; ~/.local/share/lukasa if absent
     #[arg(long, env = "LUKASA_DATA_DIR", value_name = "FOLDER")]
@@ -72,8 +75,9 @@ pub struct InstallServiceArgs {
 
 #[derive(Debug, Args)]
 pub struct ServiceStatusArgs {
-    #[command(flatten)]
-    server: ServerArgs,
+    /// URL of the server; the address that the service was installed with if absent
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     #[command(flatten)]
     service: ServiceArgs,
 }
@@ -132,16 +136,14 @@ impl ServiceRunner {
         Ok(())
     }
 
-    /// Starts the service, now and at every sign-in. A running one is restarted if its file changed.
-    fn start(self, file: &Path, is_changed: bool) -> anyhow::Result<()> {
+    /// Starts the service, now and at every sign-in. A running one is restarted: its file, its settings
+    /// or the program may have changed.
+    fn start(self, file: &Path) -> anyhow::Result<()> {
         match self {
             Self::Systemd => {
                 must(&systemctl(&["daemon-reload"])?, "systemd did not read the unit")?;
-                must(&systemctl(&["enable", "--now", UNIT])?, "the service did not start")?;
-                if is_changed {
-                    must(&systemctl(&["restart", UNIT])?, "the service did not restart")?;
-                }
-                Ok(())
+                must(&systemctl(&["enable", UNIT])?, "the service was not enabled")?;
+                must(&systemctl(&["restart", UNIT])?, "the service did not start")
             }
             Self::Launchd => {
                 let domain = launchd_domain()?;
@@ -177,6 +179,12 @@ impl ServiceRunner {
             }
         }
     }
+}
+
+/// The program that the installed service of a user starts; `None` if none is installed.
+pub fn installed_program(home: &Path) -> Option<PathBuf> {
+    let text = std::fs::read_to_string(RUNNER.file(home)).ok()?;
+    program_path(&text).map(PathBuf::from)
 }
 
 fn systemctl(arguments: &[&str]) -> anyhow::Result<Output> {
@@ -258,8 +266,32 @@ impl InstallServiceArgs {
         })
     }
 
+    /// Refuses an address that the server would refuse to listen on.
+    fn check_address(&self, spec: &ServiceSpec) -> anyhow::Result<()> {
+        if self.listen.ip().is_loopback() {
+            return Ok(());
+        }
+        let listen = self.listen;
+        if RUNNER == ServiceRunner::Launchd {
+            bail!(
+                "refusing to listen on {listen} without authentication\n  next: use an address of this \
+                 machine, such as {DEFAULT_ADDRESS}"
+            );
+        }
+        let settings = std::fs::read_to_string(&spec.settings_file).unwrap_or_default();
+        if !has_authentication(&settings) {
+            bail!(
+                "refusing to listen on {listen} without authentication\n  next: write LUKASA_AUTH=keys \
+                 into {}, or use an address of this machine, such as {DEFAULT_ADDRESS}",
+                spec.settings_file
+            );
+        }
+        Ok(())
+    }
+
     fn run(self) -> anyhow::Result<()> {
         let spec = self.spec()?;
+        self.check_address(&spec)?;
         let text = RUNNER.render(&spec);
         if self.print {
             return say(&text);
@@ -267,14 +299,14 @@ impl InstallServiceArgs {
         RUNNER.check()?;
         let is_taken = std::net::TcpListener::bind(self.listen).is_err();
         let file = RUNNER.file(&self.service.home);
-        let before = std::fs::read_to_string(&file).ok();
+        let is_new = !file.exists();
         write(&file, &text)?;
         if RUNNER == ServiceRunner::Launchd {
             // launchd creates the log, but not its folder.
             std::fs::create_dir_all(&spec.data_dir)
                 .with_context(|| format!("cannot create {}", spec.data_dir))?;
         }
-        RUNNER.start(&file, before.as_ref().is_some_and(|before| *before != text))?;
+        RUNNER.start(&file)?;
         let left_behind = settings_left_behind();
         if self.service.format.json {
             return say_json(&json!({ "file": file, "address": self.listen,
@@ -283,10 +315,11 @@ impl InstallServiceArgs {
         say(&format!("Wrote {} and started the service.\n", file.display()))?;
         say(&text)?;
         say(&format!(
-            "\nThe console is on http://{}/, the data in {}.",
-            self.listen, spec.data_dir
+            "\nThe console is on {}/, the data in {}.",
+            url_of(self.listen),
+            spec.data_dir
         ))?;
-        if is_taken && before.is_none() {
+        if is_taken && is_new {
             say(&format!(
                 "Another program listens on {}. If it is a `lukasa serve`, end it: the service tries \
                  again every 5 seconds.",
@@ -311,6 +344,16 @@ impl InstallServiceArgs {
             ServiceRunner::Launchd => Ok(()),
         }
     }
+}
+
+/// The URL of a server on this machine that listens on an address.
+fn url_of(listen: SocketAddr) -> String {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(ip, listen.port()))
 }
 
 /// Writes the file of the service and the folders above it.
@@ -351,12 +394,16 @@ impl ServiceStatusArgs {
     /// Prints the state of the service. The exit code is 1 if it does not run.
     async fn run(self) -> anyhow::Result<()> {
         let file = RUNNER.file(&self.service.home);
+        let text = std::fs::read_to_string(&file).ok();
         let is_installed = file.exists();
         let is_active = is_installed && RUNNER.is_active()?;
-        let answers = self.server.answers().await;
+        let installed_url = text.as_deref().and_then(listen_address).map(url_of);
+        let url = self.url.or(installed_url).unwrap_or_else(|| format!("http://{DEFAULT_ADDRESS}"));
+        let server = ServerArgs::at(url);
+        let answers = server.answers().await;
         if self.service.format.json {
             say_json(&json!({ "file": file, "installed": is_installed, "active": is_active,
-                "answers": answers }))?;
+                "url": server.url(), "answers": answers }))?;
         } else {
             let word = |yes: bool, good: &str, bad: &str| match yes {
                 true => paint(GOOD, good),
@@ -366,7 +413,7 @@ impl ServiceStatusArgs {
             say(&format!("file     {installed}: {}", file.display()))?;
             say(&format!("service  {}", word(is_active, "runs", "does not run")))?;
             let answer = word(answers, "answers", "does not answer");
-            say(&format!("server   {answer}: {}", self.server.url()))?;
+            say(&format!("server   {answer}: {}", server.url()))?;
             let next = match (is_installed, is_active, answers) {
                 (false, ..) => "lukasa service install",
                 (_, true, true) => return Ok(()),

@@ -105,6 +105,33 @@ impl ServiceSpec {
     }
 }
 
+/// The address that a file written by [`ServiceSpec`] lets the server listen on.
+pub fn listen_address(file: &str) -> Option<SocketAddr> {
+    let (_, after) = file.split_once("--listen")?;
+    let mut words = after.split(|c: char| c.is_whitespace() || c == '<' || c == '>');
+    words.find_map(|word| word.parse().ok())
+}
+
+/// The program that a file written by [`ServiceSpec`] starts.
+pub fn program_path(file: &str) -> Option<String> {
+    if let Some((_, after)) = file.split_once("ExecStart=") {
+        let (word, _) = after.lines().next()?.split_once(" serve --listen ")?;
+        let word = word.trim_matches('"').replace("%%", "%");
+        return Some(word.replace("\\\"", "\"").replace("\\\\", "\\"));
+    }
+    let (_, after) = file.split_once("<key>ProgramArguments</key>")?;
+    let (word, _) = after.split_once("<string>")?.1.split_once("</string>")?;
+    Some(word.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+}
+
+/// Whether a settings file, one `NAME=value` per line, turns authentication on.
+pub fn has_authentication(settings: &str) -> bool {
+    let values = settings.lines().filter_map(|line| line.trim().strip_prefix("LUKASA_AUTH="));
+    // Of several lines the last one counts.
+    let value = values.map(|value| value.trim().trim_matches(['"', '\''])).next_back();
+    value == Some("keys")
+}
+
 /// A word of a unit file: in quotation marks if it needs them, with `%` as text.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-:=@+%$[]".contains(c);
@@ -137,6 +164,44 @@ mod tests {
             data_dir: "/srv/data & more".into(),
             environment: vec![("LUKASA_POSTGRES_DIR", "/opt/pg 18/bin".into())],
             settings_file: "/srv/my settings/lukasa.env".into(),
+        }
+    }
+
+    #[test]
+    fn service_address_is_read_from_its_file() {
+        for listen in ["127.0.0.1:7779", "[::1]:7780"] {
+            let spec = ServiceSpec { listen: listen.parse().unwrap(), ..spec() };
+            for file in [spec.systemd_unit(), spec.launchd_plist()] {
+                assert_eq!(listen_address(&file), Some(spec.listen), "{file}");
+            }
+        }
+        assert_eq!(listen_address("[Unit]"), None);
+    }
+
+    #[test]
+    fn service_program_is_read_from_its_file() {
+        for program in ["/usr/bin/lukasa", "/opt/my programs/100% & more/lukasa", "/a \"b\"/c"] {
+            let spec = ServiceSpec { program: program.into(), ..spec() };
+            for file in [spec.systemd_unit(), spec.launchd_plist()] {
+                assert_eq!(program_path(&file).as_deref(), Some(program), "{file}");
+            }
+        }
+        assert_eq!(program_path("[Unit]"), None);
+    }
+
+    #[test]
+    fn service_authentication_is_read_from_its_settings() {
+        for on in [
+            "LUKASA_AUTH=keys",
+            "A=b\n LUKASA_AUTH=\"keys\" \n",
+            "LUKASA_AUTH=off\nLUKASA_AUTH=keys",
+        ] {
+            assert!(has_authentication(on), "{on}");
+        }
+        for off in
+            ["", "#LUKASA_AUTH=keys", "LUKASA_AUTH=keys\nLUKASA_AUTH=off", "XLUKASA_AUTH=keys"]
+        {
+            assert!(!has_authentication(off), "{off}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use lukasa_core::vault::{BASE, File, Home};
+use lukasa_core::vault::{BASE, File, Home, is_conversation, is_episodes, is_portrait};
 
 /// A vault's folder.
 #[derive(Debug)]
@@ -14,8 +14,9 @@ pub struct Folder {
     root: PathBuf,
 }
 
-/// The subfolders of a vault.
-const FOLDERS: [&str; 3] = [".lukasa", "domains", "episodes"];
+/// The subfolders of a vault that are synced.
+const FOLDERS: [&str; 4] = [".lukasa", "domains", "episodes", "portraits"];
+const CONVERSATIONS: &str = "conversations";
 
 impl Folder {
     /// The folder at this path, which need not exist yet.
@@ -23,31 +24,51 @@ impl Folder {
         Self { root: path.to_owned() }
     }
 
-    /// Every file of the vault, in the order of their paths.
+    /// Every file of the vault except its conversations, in the order of their paths.
     pub fn read(&self) -> anyhow::Result<Vec<File>> {
         let mut files = Vec::new();
         for folder in [&[""][..], &FOLDERS].concat() {
-            let here = self.root.join(folder);
-            match fs::symlink_metadata(&here) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(error).with_context(|| here.display().to_string()),
-                // The vault itself may be a link; its subfolders may not, as they could lead out of it.
-                Ok(metadata) if metadata.is_symlink() && !folder.is_empty() => {
-                    bail!("{} is a symbolic link, which a vault may not contain", here.display());
-                }
-                Ok(_) => {}
-            }
-            for entry in fs::read_dir(&here).with_context(|| here.display().to_string())? {
-                let entry = entry?;
-                let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
-                let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-                if is_ours(&path) {
-                    files.push(File { content: self.text(&path)?, path });
-                }
-            }
+            self.read_folder(folder, &mut files)?;
         }
         files.sort_by(|one, two| one.path.cmp(&two.path));
         Ok(files)
+    }
+
+    /// The files of the conversations.
+    pub fn read_conversations(&self) -> anyhow::Result<Vec<File>> {
+        let mut files = Vec::new();
+        for month in self.read_folder(CONVERSATIONS, &mut files)? {
+            let folder = format!("{CONVERSATIONS}/{month}");
+            if self.root.join(&folder).is_dir() {
+                self.read_folder(&folder, &mut files)?;
+            }
+        }
+        Ok(files)
+    }
+
+    /// Adds the files of a folder to `files`, and returns the names of everything else in it.
+    fn read_folder(&self, folder: &str, files: &mut Vec<File>) -> anyhow::Result<Vec<String>> {
+        let (here, mut others) = (self.root.join(folder), Vec::new());
+        match fs::symlink_metadata(&here) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(others),
+            Err(error) => return Err(error).with_context(|| here.display().to_string()),
+            // The vault itself may be a link; its subfolders may not, as they could lead out of it.
+            Ok(metadata) if metadata.is_symlink() && !folder.is_empty() => {
+                bail!("{} is a symbolic link, which a vault may not contain", here.display());
+            }
+            Ok(_) => {}
+        }
+        for entry in fs::read_dir(&here).with_context(|| here.display().to_string())? {
+            let entry = entry?;
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+            if is_ours(&path) {
+                files.push(File { content: self.text(&path)?, path });
+            } else {
+                others.push(name);
+            }
+        }
+        Ok(others)
     }
 
     fn text(&self, path: &str) -> anyhow::Result<String> {
@@ -96,11 +117,12 @@ impl Folder {
         }
         let place = self.root.join(&file.path);
         let folder = place.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        let inside = folder != self.root;
-        if inside && fs::symlink_metadata(folder)?.is_symlink() {
-            bail!("{} is a symbolic link, which a vault may not contain", folder.display());
+        for inside in folder.ancestors().take_while(|inside| *inside != self.root) {
+            if fs::symlink_metadata(inside).is_ok_and(|metadata| metadata.is_symlink()) {
+                bail!("{} is a symbolic link, which a vault may not contain", inside.display());
+            }
         }
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let new = place.with_extension(format!("{}.new", std::process::id()));
         let write = || -> std::io::Result<()> {
             // A crash may have left a temporary file of this name.
@@ -125,7 +147,12 @@ fn is_ours(path: &str) -> bool {
             !month.is_empty() && month.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
         })
     };
-    path == BASE || Home::at(path).is_some() || path.strip_prefix("episodes/").is_some_and(month)
+    path == BASE
+        || Home::at(path).is_some()
+        || is_portrait(path)
+        || is_episodes(path)
+        || is_conversation(path)
+        || path.strip_prefix("episodes/").is_some_and(month)
 }
 
 #[cfg(test)]
@@ -159,6 +186,10 @@ mod tests {
         assert!(!place.join("domains/food.md").exists());
         fs::write(place.join("notes.md"), "mine").unwrap();
         assert_eq!(folder.read().unwrap().len(), 2, "the user's other files are not touched");
+        let talk = [file("conversations/2026-01/2026-01-02 tea 0a.md", "> tea\n")];
+        assert_eq!(folder.write(&[], &talk).unwrap().len(), 1);
+        assert_eq!(folder.read().unwrap().len(), 2, "conversations are not synced");
+        assert_eq!(folder.read_conversations().unwrap(), talk);
         for bad in ["../x.md", "/etc/x.md", "notes.md", "episodes/../../x.md", "domains/a/b.md"] {
             assert!(folder.write(&[], &[file(bad, "x")]).is_err(), "{bad}");
         }
@@ -176,6 +207,9 @@ mod tests {
         assert!(folder.read().is_err());
         assert!(folder.write(&[], &[file("domains/food.md", "x")]).is_err());
         fs::remove_file(place.join("domains")).unwrap();
+        std::os::unix::fs::symlink(&outside, place.join("conversations")).unwrap();
+        assert!(folder.read_conversations().is_err());
+        assert!(folder.write(&[], &[file("conversations/2026-01/x.md", "x")]).is_err());
         fs::write(outside.join("secret"), "x").unwrap();
         std::os::unix::fs::symlink(outside.join("secret"), place.join("profile.md")).unwrap();
         assert!(folder.read().is_err());

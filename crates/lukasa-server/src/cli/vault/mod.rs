@@ -52,6 +52,7 @@ impl std::error::Error for IncompleteSync {}
 Examples:
   lukasa vault export ~/Notes/memory
   lukasa vault export ~/Notes/memory --user alice --url https://lukasa.example
+  lukasa vault export ~/Notes/memory --conversations
 
 The folder can be opened in any editor and stored in git. Edit, delete or add lines; then
 `lukasa vault sync ~/Notes/memory` applies the changes.")]
@@ -61,6 +62,9 @@ pub struct VaultExportArgs {
     /// Overwrite an existing vault and discard the edits in it
     #[arg(long)]
     force: bool,
+    /// Also write the latest conversations, up to 16 MiB; they are read-only and not synced
+    #[arg(long)]
+    conversations: bool,
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
@@ -113,7 +117,7 @@ pub struct VaultSyncArgs {
 impl VaultExportArgs {
     async fn run(self) -> anyhow::Result<()> {
         let folder = Folder::at(&self.dir);
-        let there = folder.read()?;
+        let mut there = folder.read()?;
         if !there.is_empty() && !self.force {
             let dir = self.dir.display();
             bail!(
@@ -121,7 +125,12 @@ impl VaultExportArgs {
                  overwrite it"
             );
         }
-        let answer = self.server.get("/api/vault").await?;
+        let mut path = "/api/vault";
+        if self.conversations {
+            path = "/api/vault?conversations=true";
+            there.extend(folder.read_conversations()?);
+        }
+        let answer = self.server.get(path).await?;
         let written = folder.write(&there, &files(&answer)?)?;
         if self.format.json {
             return say_json(&json!({ "written": written, "sha256": answer["sha256"] }));

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::{McpCaller, panel};
 use crate::api::auth::forbidden;
-use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::wire::MemoryView;
@@ -43,6 +42,13 @@ fn protocol_error(problem: &Problem) -> ErrorData {
 
 fn engine_error(error: lukasa_engine::Error) -> ErrorData {
     protocol_error(&Problem::from(error))
+}
+
+/// The error for a URI that no resource has.
+fn unknown_resource(uri: &str) -> ErrorData {
+    let message =
+        "There is no such resource. `resources/list` and `resources/templates/list` list them.";
+    ErrorData::resource_not_found(message, Some(json!({ "code": "not_found", "uri": uri })))
 }
 
 fn check_read(caller: &McpCaller) -> Result<(), ErrorData> {
@@ -90,8 +96,7 @@ pub async fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     check_read(caller)?;
     if uri == panel::URI {
-        let page =
-            panel::read().ok_or_else(|| protocol_error(&Problem::of(ProblemCode::NotFound)))?;
+        let page = panel::read().ok_or_else(|| unknown_resource(uri))?;
         return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
     }
     let now = clock::now();
@@ -115,7 +120,7 @@ pub async fn read(
         let view = MemoryView::from(&memory);
         view.detail.map_or(view.content.clone(), |detail| format!("{}\n\n{detail}", view.content))
     } else {
-        return Err(protocol_error(&Problem::of(ProblemCode::NotFound)));
+        return Err(unknown_resource(uri));
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
     Ok(ReadResourceResult::new(vec![contents])

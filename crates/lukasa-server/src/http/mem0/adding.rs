@@ -9,6 +9,7 @@ use lukasa_engine::facts::NewMemory;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::changing::{MAX_BATCH, pace};
 use super::{Parties, caller_about, malformed, parse_filter, shape};
 use crate::api::App;
 use crate::api::auth::WriteCredential;
@@ -76,6 +77,9 @@ pub(super) async fn add(
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     let caller = caller.through_a_model();
     let messages = sent.body.messages()?;
+    if messages.len() > MAX_BATCH {
+        return Err(malformed(&format!("`messages` has at most {MAX_BATCH} messages")));
+    }
     if sent.body.infer.unwrap_or(true) && app.engine().chat.has_chat() {
         return learn(&app, &caller, &sent, messages).await;
     }
@@ -86,6 +90,7 @@ pub(super) async fn add(
     let valid_until = sent.body.expiration_date.as_ref().map(end).transpose()?;
     let mut results = Vec::new();
     for (number, (_, text)) in messages.iter().filter(|(role, _)| role == "user").enumerate() {
+        pace(&app, &admitted, &caller, number).await;
         let mut request = sent.request(caller.clone());
         if let Some(idempotency) = &mut request.idempotency {
             // One request with one key saves several memories, each with a derived key.

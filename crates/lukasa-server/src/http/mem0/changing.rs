@@ -40,7 +40,15 @@ pub(super) async fn update(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Change>,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(change(&app, &admitted, &headers, &id, &sent, &sent.body).await?.into()))
+    let item = Item { place: 0, id: &id, change: &sent.body };
+    Ok(Json(change(&app, &admitted, &headers, &sent, item).await?.into()))
+}
+
+/// One memory to change, and its place in the request.
+struct Item<'a> {
+    place: usize,
+    id: &'a str,
+    change: &'a Change,
 }
 
 /// Changes a memory from now on; the earlier version stays in the history.
@@ -48,11 +56,11 @@ async fn change<T>(
     app: &App,
     admitted: &AdmittedCredential,
     headers: &HeaderMap,
-    id: &str,
     sent: &JsonRequest<T>,
-    change: &Change,
+    Item { place, id, change }: Item<'_>,
 ) -> Result<Map<String, Value>, Problem> {
     let (caller, target) = resolve_id(app, admitted, headers, id).await?;
+    pace(app, admitted, &caller, place).await;
     let caller = caller.through_a_model();
     let mut memory = get_current(app, &caller, &target).await?;
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
@@ -79,16 +87,27 @@ async fn change<T>(
         let mode = UpdateMode::Correct { valid_from: None, valid_until };
         steps.push(Update { mode, ..Update::correct(Edit::default()) });
     }
-    for step in steps {
+    for (step_place, step) in steps.into_iter().enumerate() {
         let (engine, target) = (app.engine().clone(), target.clone());
         let mut request = sent.request(caller.clone());
-        request.idempotency = None;
+        // Each step of each item is a write of its own.
+        if let Some(idempotency) = &mut request.idempotency {
+            idempotency.key = format!("mem0:{place}:{step_place}:{}", idempotency.key);
+        }
         let work = async move { engine.facts.update(&request, &target, step).await };
         memory = app.detached(work).await?.memories.into_iter().next().unwrap_or(memory);
     }
     let mut response = shape::memory(&memory, &caller.user_name);
     response.insert("message".into(), "Memory updated successfully!".into());
     Ok(response)
+}
+
+/// Waits until the rates allow one more of the items of a request, each of which is a transaction of
+/// its own. The first was counted with the request.
+pub(super) async fn pace(app: &App, admitted: &AdmittedCredential, caller: &Caller, place: usize) {
+    if place > 0 {
+        app.limits().wait_for_rates(admitted, caller).await;
+    }
 }
 
 /// Forgets a memory; undo or restore reverses it.
@@ -111,17 +130,20 @@ pub(super) async fn forget(
     Ok(Json(json!({ "message": "Memory deleted successfully!" })))
 }
 
-/// Forgets every memory that matches a filter, with one operation for each.
+/// Forgets every memory that matches a filter, with one operation for each, which counts as a
+/// request.
 async fn forget_matching(
     app: &App,
+    admitted: &AdmittedCredential,
     caller: &Caller,
     filter: &Mem0Filter,
-) -> Result<usize, Problem> {
+) -> Result<(), Problem> {
     let all = list_matching(app, caller, filter).await?;
-    for memory in &all {
+    for (place, memory) in all.iter().enumerate() {
+        pace(app, admitted, caller, place).await;
         forget_one(app, caller, Target::Id(memory.version.fact)).await?;
     }
-    Ok(all.len())
+    Ok(())
 }
 
 pub(super) async fn forget_all(
@@ -137,7 +159,7 @@ pub(super) async fn forget_all(
     }
     let user = parties.user_id.as_deref();
     let caller = caller_about(&app, &admitted, &headers, user).await?;
-    forget_matching(&app, &caller, &filter).await?;
+    forget_matching(&app, &admitted, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Memories deleted successfully!" })))
 }
 
@@ -154,8 +176,17 @@ pub(super) async fn forget_entity(
     let filter = Mem0Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
-    forget_matching(&app, &caller, &filter).await?;
+    forget_matching(&app, &admitted, &caller, &filter).await?;
     Ok(Json(json!({ "message": "Entity deleted successfully!" })))
+}
+/// Maximum number of memories in a batch, and of messages in one request.
+pub(super) const MAX_BATCH: usize = 500;
+
+fn check_batch(batch: &Batch) -> Result<(), Problem> {
+    match batch.memories.len() {
+        0..=MAX_BATCH => Ok(()),
+        _ => Err(malformed(&format!("a batch has at most {MAX_BATCH} memories"))),
+    }
 }
 
 /// A batch of memories, each by its id.
@@ -177,8 +208,10 @@ pub(super) async fn update_several(
     headers: HeaderMap,
     sent: JsonRequest<Batch>,
 ) -> Result<Json<Value>, Problem> {
-    for one in &sent.body.memories {
-        change(&app, &admitted, &headers, &one.memory_id, &sent, &one.change).await?;
+    check_batch(&sent.body)?;
+    for (place, one) in sent.body.memories.iter().enumerate() {
+        let item = Item { place, id: &one.memory_id, change: &one.change };
+        change(&app, &admitted, &headers, &sent, item).await?;
     }
     Ok(Json(json!({
         "message": format!("Successfully updated {} memories", sent.body.memories.len()),
@@ -191,8 +224,10 @@ pub(super) async fn forget_several(
     headers: HeaderMap,
     sent: JsonRequest<Batch>,
 ) -> Result<Json<Value>, Problem> {
-    for one in &sent.body.memories {
+    check_batch(&sent.body)?;
+    for (place, one) in sent.body.memories.iter().enumerate() {
         let (caller, target) = resolve_id(&app, &admitted, &headers, &one.memory_id).await?;
+        pace(&app, &admitted, &caller, place).await;
         get_current(&app, &caller, &target).await?;
         forget_one(&app, &caller, target).await?;
     }

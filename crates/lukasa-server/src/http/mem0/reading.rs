@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lukasa_core::{Caller, Status};
+use lukasa_engine::directory::UserRecord;
 use lukasa_engine::facts::{ListFilter, Listing, Target};
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Memory, Point};
@@ -213,27 +216,41 @@ pub(super) async fn history(
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }
 
-/// The users, as mem0's entities.
+/// Query parameters of the list of users.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct EntityQuery {
+    /// Where the page before ended, as `next` names it.
+    cursor: Option<String>,
+    page_size: Option<usize>,
+}
+
+/// The users, as mem0's entities, page by page.
 pub(super) async fn entities(
     State(app): State<App>,
     Admin(admitted): Admin,
+    QueryParams(query): QueryParams<EntityQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (mut results, mut after) = (Vec::new(), None);
-    loop {
-        let (users, next) =
-            app.engine().directory.users(admitted.tenant, after.as_deref(), BATCH_SIZE).await?;
-        results.extend(users.into_iter().map(|user| {
-            json!({
-                "id": user.id.to_string(), "name": user.name, "type": "user",
-                "created_at": user.created_at, "updated_at": user.created_at,
-            })
-        }));
-        match next {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
+    let size = query.page_size.unwrap_or(MAX_RESULTS).clamp(1, MAX_RESULTS);
+    let decoded = |cursor: &String| {
+        let name = URL_SAFE_NO_PAD.decode(cursor).ok();
+        let name = name.and_then(|name| String::from_utf8(name).ok());
+        name.ok_or_else(|| Problem::of(ProblemCode::MalformedCursor))
+    };
+    let after = query.cursor.as_ref().map(decoded).transpose()?;
+    let (users, next) =
+        app.engine().directory.users(admitted.tenant, after.as_deref(), size).await?;
+    let entity = |user: UserRecord| {
+        json!({
+            "id": user.id.to_string(), "name": user.name, "type": "user",
+            "created_at": user.created_at, "updated_at": user.created_at,
+        })
+    };
+    let results: Vec<Value> = users.into_iter().map(entity).collect();
+    let link = |name: String| {
+        let cursor = URL_SAFE_NO_PAD.encode(name);
+        format!("/mem0/v1/entities/?page_size={size}&cursor={cursor}")
+    };
     Ok(Json(json!({
-        "count": results.len(), "next": null, "previous": null, "results": results,
+        "count": results.len(), "next": next.map(link), "previous": null, "results": results,
     })))
 }

@@ -26,6 +26,8 @@ use crate::api::request::{
 use crate::api::wire::When;
 use crate::clock;
 
+pub(super) use lukasa_core::domain::hidden_text;
+
 /// A session: one conversation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionView {
@@ -208,11 +210,6 @@ impl TurnView {
             },
         }
     }
-}
-
-/// The text shown in place of words about a domain that is not open.
-pub(super) fn hidden_text(domain: &str) -> String {
-    format!("[hidden: the domain {domain} is not open]")
 }
 
 impl From<&Turn> for TurnView {

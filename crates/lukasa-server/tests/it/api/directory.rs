@@ -263,3 +263,28 @@ async fn token_is_short_lived_acts_as_one_user_and_is_limited_by_its_key() {
     token.get("/api/memory").await.refused(401, "unauthenticated");
     reader.get("/api/memory").await.expect(200);
 }
+
+#[tokio::test]
+async fn key_and_webhook_are_created_once_with_one_idempotency_key() {
+    let app = TestApp::with_keys().await;
+    let admin = app.tenant_key("acme").await;
+    let once = admin.with("idempotency-key", "k");
+    let key = json!({ "name": "mine", "user": "alice", "permissions": ["read"] });
+    let hook = json!({ "url": "https://hooks.example/x", "verbs": ["save"] });
+    for (path, body) in [("/api/keys", key.clone()), ("/api/webhooks", hook)] {
+        once.post(path, body.clone()).await.expect(201);
+        let before = admin.get(path).await.expect(200).text();
+        once.post(path, body).await.refused(409, "answer_not_kept");
+        assert_eq!(admin.get(path).await.expect(200).text(), before);
+    }
+    let other = admin.with("idempotency-key", "other");
+    other
+        .post("/api/keys", json!({ "name": "", "permissions": ["read"] }))
+        .await
+        .refused(422, "invalid_request");
+    other
+        .post("/api/keys", json!({ "name": "", "permissions": ["read"] }))
+        .await
+        .refused(422, "invalid_request");
+    other.post("/api/keys", key).await.expect(201);
+}

@@ -40,6 +40,22 @@ async fn home_equals_the_answers_of_its_own_operations() {
 }
 
 #[tokio::test]
+async fn home_time_zone_is_not_that_of_a_project() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let zone = |name: &str, project: Option<&str>| {
+        json!({ "content": format!("Works in {name} time"), "domain": "personal", "force": "hard",
+                "key": "timezone", "value": name, "project": project })
+    };
+    let found = async || alice.get("/api/home").await.expect(200).at("/time_zone/value");
+    alice.post("/api/memory", zone("Asia/Tokyo", Some("apollo"))).await.expect(201);
+    assert_eq!(found().await, "");
+    alice.post("/api/memory", zone("Europe/Lisbon", None)).await.expect(201);
+    alice.post("/api/memory", zone("America/Lima", Some("zeus"))).await.expect(201);
+    assert_eq!(found().await, "Europe/Lisbon");
+}
+
+#[tokio::test]
 async fn home_position_streams_what_changed_since() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;

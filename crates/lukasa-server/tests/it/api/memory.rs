@@ -443,3 +443,40 @@ async fn save_lists_possible_duplicates_on_request() {
     let saved = alice.post("/api/memory?similar=true", other).await.expect(201).json();
     assert_eq!(saved.get("similar").and_then(|s| s.as_array()).map_or(0, Vec::len), 0);
 }
+
+#[tokio::test]
+async fn unmentioned_memory_is_given_with_the_instruction_and_only_the_user_sets_it() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let saved = human.save("Lost the first job in 2019").await;
+    let id = saved.at("/memory/id");
+    let path = format!("/api/memory/{id}");
+    let line_in = async |session: &str| {
+        let ask = json!({ "query": "How did my first job go?", "session_id": session });
+        let context = agent.post("/api/memory/retrieve", ask).await.expect(200);
+        let text = context.at("/baseline/content");
+        text.lines().find(|line| line.contains("first job")).unwrap_or_default().to_owned()
+    };
+    let line = async || line_in("s").await;
+    assert!(line().await.contains("Lost the first job") && !line().await.contains("mention"));
+    let change = json!({ "mode": "correction", "unmentioned": true });
+    agent.patch(&path, change.clone()).await.refused(403, "human_needed");
+    let body = json!({ "content": "Likes tea", "unmentioned": true });
+    agent.post("/api/memory", body).await.refused(403, "human_needed");
+    let set = human.patch(&path, change).await.expect(200).json();
+    assert_eq!(set["memory"]["unmentioned"], true);
+    assert!(line().await.contains("use it, but do not mention it"), "at once: {}", line().await);
+    let history = human.get(&format!("{path}/history")).await.expect(200).json();
+    let flags: Vec<bool> = history["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|version| version["unmentioned"] == true)
+        .collect();
+    assert_eq!(flags, [false, true]);
+    human.post(set["event"]["undo"]["href"].as_str().unwrap(), json!({})).await.expect(200);
+    // The baseline of a session changes only if something is taken back.
+    let next = line_in("t").await;
+    assert!(next.contains("first job") && !next.contains("mention"), "{next}");
+}

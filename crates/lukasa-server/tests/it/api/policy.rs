@@ -1,6 +1,7 @@
 //! Policy over HTTP: the user's overrides the tenant's, which overrides the server's (C01, C05,
 //! C28).
 
+use lukasa_core::Permission;
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
@@ -96,4 +97,58 @@ async fn concurrent_policy_updates_are_all_applied() {
         }
     }
     assert_eq!(acme.about("alice").get("/api/policy").await.at("/version"), "t8.u8");
+}
+
+#[tokio::test]
+async fn consent_of_the_advisor_preset_is_one_card_of_the_user_and_can_be_undone() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let finance = async || {
+        let domains = human.get("/api/domains").await.expect(200).json();
+        let found = domains["data"].as_array().unwrap().iter().find(|d| d["name"] == "finance");
+        let found = found.unwrap();
+        (found["opted_in_at"].is_string(), found["admits_inferred"] == true)
+    };
+    let asked = async || human.get("/api/review").await.expect(200).json()["domains"].clone();
+    let policy = human.get("/api/policy").await.expect(200).json();
+    assert_eq!((&policy["consents"], asked().await), (&json!([]), json!([])));
+    let policy = human.put("/api/policy", json!({ "preset": "advisor" })).await.expect(200).json();
+    let card = &policy["consents"][0];
+    assert_eq!(
+        (policy["consents"].as_array().unwrap().len(), &card["domain"]),
+        (1, &json!("finance"))
+    );
+    assert_eq!(finance().await, (false, false), "the preset alone opens nothing");
+    let question = asked().await;
+    assert_eq!(question.as_array().unwrap().len(), 1);
+    assert_eq!((&question[0]["yes"], &question[0]["consent"]), (&card["yes"], &json!(true)));
+    let path = card["yes"]["path"].as_str().unwrap();
+    agent.put(path, json!({})).await.refused(403, "human_needed");
+    let given = human.put(path, json!({})).await.expect(200).json();
+    assert_eq!(finance().await, (true, true));
+    let policy = human.get("/api/policy").await.expect(200).json();
+    assert_eq!(policy["in_force"]["admits_inferred"], json!(["finance"]));
+    assert_eq!((&policy["consents"], asked().await), (&json!([]), json!([])));
+    let again = human.put(path, json!({})).await.expect(200).json();
+    assert_eq!(again["event"]["operation_id"], Value::Null, "given once");
+    let undo = given["event"]["undo"]["href"].as_str().unwrap();
+    agent.post(undo, json!({})).await.refused(403, "human_needed");
+    let undone = human.post(undo, json!({})).await.expect(200).json();
+    assert_eq!(finance().await, (false, false));
+    human.post(undone["event"]["undo"]["href"].as_str().unwrap(), json!({})).await.expect(200);
+    assert_eq!(finance().await, (true, true), "and given again by the undo of the undo");
+    human.delete(path).await.expect(200);
+    assert_eq!(finance().await, (true, false), "withdrawn, and the domain stays open");
+    let (_, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
+    let audit = app.presenting(&secret).get("/api/audit").await.expect(200).json();
+    let details: Vec<&str> = audit["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|record| record["event"] == "domain.consent")
+        .map(|record| record["detail"].as_str().unwrap())
+        .collect();
+    assert_eq!(details.len(), 4, "{details:?}");
+    human.put("/api/domains/travel/consent", json!({})).await.refused(422, "invalid_request");
 }

@@ -66,6 +66,40 @@ async fn proposal_is_accepted_by_a_plain_yes_of_the_user() {
 }
 
 #[tokio::test]
+async fn proposal_of_an_agent_names_its_source_and_keeps_verified_evidence() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let turns = json!({ "turns": [{ "role": "user", "content": "I went to Kroger again." }] });
+    human.post("/api/sessions", json!({ "id": "shop" })).await.expect(200);
+    assert!(human.post("/api/sessions/shop/turns", turns).await.is_good());
+    let evidence = json!([
+        { "type": "pattern", "description": "The last five orders were on Saturdays" },
+        { "type": "quote", "description": "I went to Kroger again" },
+        { "type": "quote", "description": "I never shop on any other day" },
+        { "type": "chat", "description": "shop" },
+    ]);
+    let body = json!({ "content": "Buys groceries on Saturdays", "confidence": 0.6,
+        "session_id": "shop", "evidence": evidence });
+    let proposed = agent.post("/api/memory/propose", body).await.expect(201);
+    assert_eq!(proposed.at("/memory/source"), "agent_proposed");
+    assert_eq!(proposed.at("/memory/origin"), "assistant");
+    assert_eq!(proposed.json()["memory"]["confidence"], 0.6);
+    let waiting = human.get("/api/memory/proposals").await.expect(200);
+    let kept = waiting.json()["data"][0]["evidence"].as_array().unwrap().clone();
+    let described: Vec<_> = kept.iter().map(|one| one["description"].as_str().unwrap()).collect();
+    let expected = ["The last five orders were on Saturdays", "I went to Kroger again"];
+    assert_eq!(described, expected, "what the user never said is no evidence");
+    assert!(kept[0]["turn_id"].is_null() && kept[1]["turn_id"].is_string(), "{kept:?}");
+
+    // What an agent saves without asking the user carries no evidence of its own.
+    let note = json!([{ "type": "pattern", "description": "It rained on five days" }]);
+    let saved = json!({ "content": "Likes to walk in the rain", "evidence": note });
+    let saved = agent.post("/api/memory", saved).await.expect(201);
+    assert!(saved.json()["memory"]["evidence"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn proposal_can_be_edited_or_rejected_by_a_human() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");

@@ -37,6 +37,30 @@ async fn review_proposal_is_answered_by_its_action() {
 }
 
 #[tokio::test]
+async fn review_counts_include_what_is_not_listed() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let counts = async || human.get("/api/review").await.expect(200).json()["counts"].clone();
+    assert_eq!(counts().await["proposals"], 0);
+    for n in 0..53 {
+        let body = json!({ "content": format!("Owns book number {n}") });
+        agent.post("/api/memory/propose", body).await.expect(201);
+    }
+    assert_eq!(items(&human, "proposal").await.len(), 50);
+    let none = json!({ "proposals": 53, "contradictions": 0, "doubts": 0, "guesses": 0,
+                       "learned": 0 });
+    assert_eq!(counts().await, none);
+    let home = human.get("/api/home").await.expect(200).json();
+    assert_eq!(home["review"]["counts"], none);
+    for item in items(&human, "proposal").await.iter().take(4) {
+        answer(&human, item, "no").await;
+    }
+    assert_eq!(items(&human, "proposal").await.len(), 49);
+    assert_eq!(counts().await["proposals"], 49);
+}
+
+#[tokio::test]
 async fn review_answers_in_one_request_have_a_result_and_an_operation_each() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");
@@ -79,6 +103,24 @@ async fn review_answers_in_one_request_have_a_result_and_an_operation_each() {
         human.post(&undo, json!({})).await.expect(200);
     }
     assert_eq!(items(&human, "proposal").await.len(), 2);
+}
+
+#[tokio::test]
+async fn review_answers_refuse_if_match() {
+    let app = TestApp::with_keys().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    agent.post("/api/memory/propose", json!({ "content": "Likes tea" })).await.expect(201);
+    let [asked] = &items(&human, "proposal").await[..] else { panic!("one") };
+    let answer = json!({ "memory_id": asked["memory"]["id"], "confirm": true,
+                         "sha256": asked["memory"]["sha256"] });
+    let body = json!({ "answers": [answer] });
+    let tag = "\"ver_00000000000000000000000000\"";
+    let conditional = human.with("if-match", tag);
+    conditional.post("/api/review/answers", body.clone()).await.refused(400, "malformed_header");
+    assert_eq!(items(&human, "proposal").await.len(), 1);
+    human.post("/api/review/answers", body).await.expect(200);
+    assert_eq!(human.get("/api/memory").await.each("content"), ["Likes tea"]);
 }
 
 #[tokio::test]

@@ -76,6 +76,77 @@ async fn key_rotation_keeps_the_old_key_valid_for_the_overlap() {
 }
 
 #[tokio::test]
+async fn replaced_key_is_not_rotated_again_and_names_the_newer_one() {
+    let app = TestApp::with_keys().await;
+    let (_, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
+    let admin = app.presenting(&secret);
+    let rotate = async |id: &str| {
+        admin.post(&format!("/api/keys/{id}/rotate"), json!({ "overlap_hours": 24 })).await
+    };
+    let made = admin.post("/api/keys", json!({ "name": "bot" })).await.expect(201);
+    let old = made.at("/id");
+    // Of two concurrent rotations one replaces the key.
+    let (one, other) = tokio::join!(rotate(&old), rotate(&old));
+    let (rotated, refused) = if one.status == 201 { (one, other) } else { (other, one) };
+    let newer = rotated.expect(201).at("/id");
+    let again = rotate(&old).await;
+    for refused in [refused, again] {
+        let refused = refused.refused(409, "key_replaced");
+        assert!(refused.at("/detail").contains(&newer), "{}", refused.text());
+    }
+    // The newer key can be replaced, and what replaces it does not expire either.
+    let last = rotate(&newer).await.expect(201);
+    assert_eq!(last.json()["expires_at"], Value::Null);
+    let key_line = |args: &[&str]| {
+        let output = lukasa(&app, &[&["key"][..], args].concat());
+        let texts = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.success(), texts.concat())
+    };
+    let (done, text) = key_line(&["rotate", "--tenant", "acme", &old]);
+    assert!(!done && text.contains(&newer), "{text}");
+    let (_, list) = key_line(&["list", "--tenant", "acme"]);
+    let line = list.lines().find(|line| line.starts_with(&old)).expect("the old key is listed");
+    assert!(line.contains("live until ") && line.ends_with(&newer), "{line}");
+    // The command says what has happened to the old key.
+    let last = last.at("/id");
+    let (done, text) = key_line(&["rotate", "--tenant", "acme", &last, "--overlap", "0"]);
+    assert!(done && text.contains(&format!("The old key {last} is no longer valid.")), "{text}");
+    let made = admin.post("/api/keys", json!({ "name": "bot" })).await.expect(201).at("/id");
+    let (done, text) = key_line(&["rotate", "--tenant", "acme", &made, "--overlap", "2"]);
+    assert!(done && text.contains(&format!("The old key {made} is valid until 20")), "{text}");
+}
+
+#[tokio::test]
+async fn webhook_secret_is_not_rotated_again_within_the_overlap() {
+    let app = TestApp::with_keys().await;
+    let acme = app.tenant_key("acme").await;
+    let receiver = Receiver::start().await;
+    let made = receiver.hook(&acme, &[]).await;
+    let (id, first) = (made.at("/id"), made.at("/secret"));
+    let path = format!("/api/webhooks/{id}/rotate");
+    let rotate = async |hours: i64| acme.post(&path, json!({ "overlap_hours": hours })).await;
+    let test = async || {
+        acme.post(&format!("/api/webhooks/{id}/test"), json!({})).await.expect(200);
+        receiver.requests().pop().expect("a delivery")
+    };
+    // Of two concurrent rotations one replaces the secret.
+    let (one, other) = tokio::join!(rotate(1), rotate(1));
+    let (rotated, refused) = if one.status == 200 { (one, other) } else { (other, one) };
+    let second = rotated.expect(200).at("/secret");
+    for refused in [refused, rotate(1).await] {
+        refused.refused(409, "secret_replaced");
+    }
+    let request = test().await;
+    assert!(request.is_verified_with(&first) && request.is_verified_with(&second));
+    // Without an overlap both older secrets end at once, which a leaked secret may need.
+    let third = rotate(0).await.expect(200).at("/secret");
+    let request = test().await;
+    assert!(request.is_verified_with(&third));
+    assert!(!request.is_verified_with(&second) && !request.is_verified_with(&first));
+    rotate(1).await.expect(200);
+}
+
+#[tokio::test]
 async fn webhook_rotation_signs_with_both_secrets_until_the_overlap_ends() {
     let app = TestApp::with_keys().await;
     let acme = app.tenant_key("acme").await;

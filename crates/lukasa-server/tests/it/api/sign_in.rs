@@ -3,7 +3,7 @@
 use clap::Parser as _;
 use lukasa_core::Permission;
 use lukasa_server::api::LimitSettings;
-use lukasa_server::oidc::OidcSettings;
+use lukasa_server::oidc::{OidcProvider, OidcSettings};
 use serde_json::json;
 
 use crate::app::{Answer, Client, PERSONAL, TestApp};
@@ -336,6 +336,15 @@ struct ProviderArgs {
     oidc: OidcSettings,
 }
 
+/// A provider on a port on which nothing listens.
+fn unreachable_provider() -> OidcProvider {
+    let issuer = "--oidc-issuer=http://127.0.0.1:9";
+    let args = ["lukasa", issuer, "--oidc-client-id=lukasa", "--oidc-tenant=acme"];
+    let args = args.into_iter().chain(["--oidc-allowed-values=*"]);
+    let settings = ProviderArgs::parse_from(args).oidc;
+    settings.open(Some("https://memory.example".to_owned())).unwrap().unwrap()
+}
+
 #[tokio::test]
 async fn oidc_outage_is_answered_with_503_and_not_counted_as_refused() {
     let limits = LimitSettings {
@@ -343,13 +352,7 @@ async fn oidc_outage_is_answered_with_503_and_not_counted_as_refused() {
         client_ip_header: Some("x-forwarded-for".parse().unwrap()),
         ..LimitSettings::default()
     };
-    // Nothing listens on this port.
-    let issuer = "--oidc-issuer=http://127.0.0.1:9";
-    let args = ["lukasa", issuer, "--oidc-client-id=lukasa", "--oidc-tenant=acme"];
-    let args = args.into_iter().chain(["--oidc-allowed-values=*"]);
-    let settings = ProviderArgs::parse_from(args).oidc;
-    let provider = settings.open(Some("https://memory.example".to_owned())).unwrap().unwrap();
-    let app = TestApp::with_oidc(provider, &limits).await;
+    let app = TestApp::with_oidc(unreachable_provider(), &limits).await;
     let browser = app.anonymous().with("x-forwarded-for", "192.0.2.1");
     for _ in 0..20 {
         let answer = browser.get("/oidc/begin").await.expect(503);
@@ -362,4 +365,27 @@ async fn oidc_outage_is_answered_with_503_and_not_counted_as_refused() {
         last = browser.get("/oidc/callback?code=c&state=s").await.status;
     }
     assert_eq!(last, 429, "a response that this browser did not ask for counts");
+}
+
+#[tokio::test]
+async fn oidc_sign_out_begins_only_on_an_own_page_and_ends_only_where_it_began() {
+    let none = TestApp::with_keys().await;
+    for path in ["/oidc/sign-out", "/oidc/signed-out"] {
+        none.anonymous().get(path).await.refused(404, "not_found");
+    }
+    let app = TestApp::with_oidc(unreachable_provider(), &LimitSettings::default()).await;
+    for site in ["cross-site", "same-site"] {
+        let other = app.anonymous().with("sec-fetch-site", site);
+        other.get("/oidc/sign-out").await.refused(403, "cross_site");
+    }
+    let outage = app.anonymous().get("/oidc/sign-out").await.expect(503);
+    assert!(outage.text().contains("was not ended"), "{}", outage.text());
+    for cookie in ["x=1", "__Host-lukasa-oidc-out=", "__Host-lukasa-oidc-out=AAAA.L3g.9999999999.x"]
+    {
+        let browser = app.anonymous().with("cookie", cookie);
+        for query in ["", "?state=", "?state=x", "?state=x&state=x"] {
+            let answer = browser.get(&format!("/oidc/signed-out{query}")).await.expect(403);
+            assert!(answer.header("set-cookie").is_none());
+        }
+    }
 }

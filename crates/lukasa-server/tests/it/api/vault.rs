@@ -41,6 +41,33 @@ async fn vault_is_exported_edited_and_synced() {
 }
 
 #[tokio::test]
+async fn vault_has_portraits_and_on_request_conversations() {
+    let app = TestApp::with_keys().await;
+    let (alice, bob) = (app.human("acme", "alice").await, app.human("acme", "bob").await);
+    alice.save("Lives in Lisbon").await;
+    let turns = json!({ "turns": [{ "role": "user", "content": "I like trains." }] });
+    alice.post("/api/sessions/talk/turns", turns).await.expect(201);
+    let paths = async |client: &Client, query: &str| -> Vec<String> {
+        let answer = client.get(&format!("/api/vault{query}")).await.expect(200).json();
+        let files = answer["files"].as_array().unwrap().iter();
+        files.map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let plain = paths(&alice, "").await;
+    assert_eq!(plain, ["portraits/profile.md", "profile.md", ".lukasa/base.jsonl"]);
+    let all = paths(&alice, "?conversations=true").await;
+    assert_eq!(all.len(), 5, "{all:?}");
+    assert!(all[0].starts_with("conversations/2") && all[1] == "conversations/README.md");
+    let bobs = paths(&bob, "?conversations=true").await;
+    assert!(bobs.iter().all(|path| !path.starts_with("conversations/")), "{bobs:?}");
+    alice.get("/api/vault?conversation=true").await.refused(400, "malformed_query");
+    let mut files = export(&alice).await;
+    edit(&mut files, "portraits/profile.md", "Lisbon", "Faro");
+    let plan = alice.post("/api/vault/plan", json!({ "files": files })).await.expect(200);
+    assert_eq!(plan.at("/problems/0/file"), "portraits/profile.md");
+    assert_eq!(plan.json()["changes"], json!([]));
+}
+
+#[tokio::test]
 async fn retried_vault_sync_has_one_effect() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;

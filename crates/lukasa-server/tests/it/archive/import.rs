@@ -227,6 +227,29 @@ async fn import_of_chats_creates_sessions_once_and_undo_trashes_them() {
 }
 
 #[tokio::test]
+async fn import_of_numbered_chat_files_reads_all_of_them() {
+    let app = TestApp::local().await;
+    let chats: Value = serde_json::from_str(&chatgpt()).unwrap();
+    let files = [("conversations-001.json", 0), ("conversations_2.json", 1)];
+    let (folder, file) = folder("chatgpt.zip");
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(&file).unwrap());
+    for (name, chat) in files {
+        let text = json!([chats[chat]]).to_string();
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file(format!("export/{name}"), options).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    zip.start_file("export/conversations-x.json", zip::write::SimpleFileOptions::default())
+        .unwrap();
+    zip.finish().unwrap();
+    for path in [text(&file), text(folder.path())] {
+        let dry = run_json(&app, "ana", &["import", "chatgpt", path, "--dry-run"]).await;
+        assert_eq!((&dry["counts"]["chats"], &dry["unread"]), (&json!(2), &json!(0)), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn import_of_graphs_and_notes_keeps_links() {
     let app = TestApp::local().await;
     let graph = concat!(

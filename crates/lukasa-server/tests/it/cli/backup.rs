@@ -1,13 +1,18 @@
-//! Backups: verified by a restore and a comparison.
+//! Backups: verified by a restore and a comparison, and restored for use.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use lukasa_core::model::NoModels;
 use lukasa_models::scripted::server::{ConnectionStep, ScriptedServer, head};
+use lukasa_server::api::AuthMode;
 use lukasa_store::testing::TestDatabase;
 use serde_json::json;
 use tokio::process::Command;
 
 use super::memory_commands::CommandOutput;
+use crate::app::{TestApp, canary};
+use crate::binary::Served;
 
 fn programs() -> PathBuf {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres");
@@ -63,6 +68,103 @@ async fn backup_is_restored_and_compared_row_by_row() {
     assert_eq!(left, 0);
     let gone = lukasa(&database, &["backup", "verify", "no-such-file"]).await;
     assert!(gone.err.contains("lukasa backup make"), "{}", gone.err);
+}
+
+#[tokio::test]
+async fn backup_restore_removes_again_what_was_erased_since() {
+    let app = TestApp::local().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (file, journal, word) = (path("q.backup"), path("journal"), canary("restore"));
+    let flags = ["--embedder", "off", "--workers", "0", "--erasure-journal", &journal];
+    let served = Served::start(&app, &flags).await;
+    let (alice, bob) = (served.client.about("alice"), served.client.about("bob"));
+    alice.save(&format!("Likes the {word}")).await;
+    let single = bob.save(&format!("Saw the {word}")).await.at("/memory/id");
+    bob.save("Drinks oolong tea").await;
+    lukasa(&app.database, &["backup", "make", &file]).await.ok();
+    served.client.delete("/api/users/alice").await.expect(200);
+    bob.post(&format!("/api/memory/{single}/erase"), json!({})).await.expect(200);
+    let expected = bob.get("/api/state").await.expect(200).text();
+    bob.save("Moved to Faro").await;
+    served.end().await;
+
+    let line = ["backup", "restore", &file, "--erasure-journal", &journal, "--json"];
+    let refused = lukasa(&app.database, &line).await;
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.err.contains("users") && refused.err.contains("--database-url"));
+    assert!(app.database.dump().await.contains("Moved to Faro"), "it was not changed");
+    let target = TestDatabase::fresh().await;
+    let no_journal = path("no-journal");
+    let wrong = ["backup", "restore", &file, "--erasure-journal", &no_journal];
+    let refused = lukasa(&target, &wrong).await;
+    assert!(refused.err.contains("no erasure journal"), "{}", refused.err);
+    let restored = lukasa(&target, &line).await.json();
+    assert_eq!(restored["compared"], true, "{restored:#}");
+    let again = &restored["erased_again"];
+    assert_eq!((&again["users"], &again["memories"]), (&json!(1), &json!(1)), "{restored:#}");
+    assert!(!target.dump().await.contains(&word));
+    assert_eq!(lukasa(&target, &line).await.code, 1, "it is not empty any more");
+
+    let models = Arc::new(NoModels);
+    let app = TestApp::over(target, models, AuthMode::Local, 8, |router| router).await;
+    let (alice, bob) = (app.anonymous().about("alice"), app.anonymous().about("bob"));
+    assert_eq!(bob.get("/api/state").await.expect(200).text(), expected);
+    alice.get("/api/memory").await.refused(410, "user_deleted");
+    bob.save("Writes after the restore").await;
+}
+
+#[tokio::test]
+async fn backup_restore_refuses_a_changed_backup_and_tables_of_others() {
+    let database = TestDatabase::fresh().await;
+    lukasa(&database, &["key", "create", "--tenant", "acme", "--name", "bot"]).await.ok();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("q.backup").display().to_string();
+    lukasa(&database, &["backup", "make", &file]).await.ok();
+    let target = TestDatabase::fresh().await;
+    let execute = async |sql: &str| {
+        let admin = target.admin().await;
+        admin.batch_execute(sql).await.unwrap();
+    };
+    let restore = async |more: &[&str]| {
+        let line = [&["backup", "restore", &file], more].concat();
+        lukasa(&target, &line).await
+    };
+    execute("create table invoice (number int)").await;
+    let refused = restore(&[]).await;
+    assert!(refused.code == 1 && refused.err.contains("invoice"), "{}", refused.err);
+    execute("drop schema public cascade; create schema public; create table invoice (n int)").await;
+    let refused = restore(&[]).await;
+    assert!(refused.code == 1 && refused.err.contains("not Lukasa's"), "{}", refused.err);
+    execute("drop table invoice").await;
+    // A server could write meanwhile.
+    let connected = target.admin().await;
+    let refused = restore(&[]).await;
+    assert!(refused.code == 1 && refused.err.contains("stop the servers"), "{}", refused.err);
+    drop(connected);
+    let manifest = format!("{file}.manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let mut changed: serde_json::Value = serde_json::from_str(&text).unwrap();
+    changed["tables"][0]["digest"] = json!("1.1");
+    std::fs::write(&manifest, changed.to_string()).unwrap();
+    let refused = restore(&[]).await;
+    assert!(refused.code == 1 && refused.err.contains("differs from its manifest"));
+    assert!(!target.dump().await.contains("acme"), "nothing was restored");
+    std::fs::write(&manifest, text).unwrap();
+    let restored = restore(&[]).await.ok();
+    assert!(restored.contains("all rows equal the manifest"), "{restored}");
+    assert!(restored.contains("--erasure-journal"), "it names the next step: {restored}");
+    for ended in ["lukasa key revoke", "lukasa space end"] {
+        assert!(restored.contains(ended), "what was ended is in force again: {restored}");
+    }
+    let listed = lukasa(&target, &["key", "list", "--tenant", "acme"]).await.ok();
+    assert!(listed.contains("bot"), "{listed}");
+    // The file of a cell is beside that of main.
+    std::fs::copy(&file, format!("{file}.east")).unwrap();
+    let east = TestDatabase::fresh().await;
+    let restored = lukasa(&east, &["backup", "restore", &file, "--cell", "east"]).await.ok();
+    assert!(restored.contains("lukasa cell reconnect east"), "{restored}");
+    assert!(restored.contains("lukasa space end"), "{restored}");
 }
 
 #[tokio::test]

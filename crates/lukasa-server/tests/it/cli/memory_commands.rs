@@ -196,11 +196,13 @@ async fn demo_seeds_memories_once_and_removes_them() {
     let me = LocalUser::new().await;
     let first = me.run(&["demo", "--json"]).await.json();
     assert_eq!(first["seeded"], true);
-    assert!(first["state"]["memories"].as_u64().unwrap() >= 8, "{first}");
-    assert_eq!(first["state"]["sessions"], 2);
+    assert!(first["state"]["memories"].as_u64().unwrap() >= 30, "{first}");
+    assert_eq!(first["state"]["sessions"], 4);
     // It links to the console if there is one: this binary reads it from the build folder.
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist/index.html");
-    assert_eq!(first["console"].is_string(), std::path::Path::new(page).exists());
+    let console = first["console"].as_str();
+    assert_eq!(console.is_some(), std::path::Path::new(page).exists());
+    assert!(console.is_none_or(|console| console.ends_with("/?user=demo")), "{console:?}");
     let again = me.run(&["demo", "--json"]).await.json();
     assert_eq!((&again["seeded"], &again["state"]), (&json!(false), &first["state"]));
     let shown = me.run(&["demo"]).await.ok();
@@ -317,4 +319,31 @@ async fn cli_hook_stores_the_conversation_of_a_coding_agent_once() {
     assert!(session["closed_at"].is_string(), "{session}");
     let wrong = me.run_with_input(&["hook"], &json!({})).await;
     assert!(wrong.code == 1 && wrong.err.contains("`session_id`"), "{}", wrong.err);
+}
+
+#[tokio::test]
+async fn space_commands_share_a_memory_with_a_member() {
+    let local = LocalUser::new().await;
+    local.run(&["space", "create", "family"]).await.ok();
+    let saved = local.run(&["save", "The bakery closes at noon on Sundays", "--json"]).await.json();
+    let id = saved["memory"]["id"].as_str().unwrap();
+    local.run(&["save", "Collects stamps", "--user", "anna"]).await.ok();
+    let me = local.run(&["space", "grant", "family", "me", "--access", "write"]).await;
+    assert!(me.ok().contains("until the user accepts"));
+    local.run(&["space", "grant", "family", "anna"]).await.ok();
+    assert_eq!(local.run(&["space", "share", "family", id]).await.code, 4);
+    assert!(local.run(&["space", "mine"]).await.ok().contains("family  write  offered"));
+    local.run(&["space", "accept", "family"]).await.ok();
+    let shared = local.run(&["space", "share", "family", id]).await.ok();
+    assert!(shared.contains("closes at noon"), "{shared}");
+    let members = local.run(&["space", "members", "family"]).await.ok();
+    assert!(
+        members.contains("anna  read  offered") && members.contains("write  accepted"),
+        "{members}"
+    );
+    local.run(&["space", "leave", "family"]).await.ok();
+    assert_eq!(local.run(&["space", "share", "family", id]).await.code, 4);
+    local.run(&["space", "end", "family", "anna"]).await.ok();
+    local.run(&["space", "erase", "family"]).await.ok();
+    assert_eq!(local.run(&["space", "list"]).await.ok().trim(), "");
 }

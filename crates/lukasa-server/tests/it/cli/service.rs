@@ -10,12 +10,13 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::memory_commands::CommandOutput;
+use crate::app::TestApp;
 
 /// Records its arguments, and is active while the unit is enabled.
 const SYSTEMCTL: &str = r#"#!/bin/sh
 echo "$*" >> "$SYSTEMCTL_CALLS"
 case "$*" in
-  *"enable --now"*) touch "$SYSTEMCTL_CALLS.active" ;;
+  *"restart lukasa"*) touch "$SYSTEMCTL_CALLS.active" ;;
   *"disable --now"*) rm "$SYSTEMCTL_CALLS.active" ;;
   *is-active*) test -e "$SYSTEMCTL_CALLS.active" ;;
   *show-environment*) test ! -e "$SYSTEMCTL_CALLS.broken" || { echo 'no bus' >&2; exit 1; } ;;
@@ -86,17 +87,16 @@ async fn service_is_installed_shown_and_uninstalled_with_systemd() {
     assert!(unit.contains(&command), "{unit}");
     assert!(!unit.contains("LUKASA_CHAT"), "{unit}");
     let calls = home.calls();
-    let expected = ["show-environment", "daemon-reload", "enable --now lukasa.service"];
+    let expected =
+        ["show-environment", "daemon-reload", "enable lukasa.service", "restart lukasa.service"];
     let expected: String = expected.iter().map(|call| format!("--user {call}\n")).collect();
     assert_eq!(calls, expected);
     let status = home.run(&["status", "--json"]).await.json();
     assert_eq!((&status["installed"], &status["active"]), (&true.into(), &true.into()));
     assert_eq!(status["answers"], false, "the unit was not started by a real systemd");
     home.calls();
-    // The same again restarts nothing; another port does.
+    // The same again restarts it too: the program or its settings may be new.
     home.run(&line).await.ok();
-    assert!(!home.calls().contains("restart"));
-    home.run(&["install", "--data-dir", &data, "--listen", "127.0.0.1:7780"]).await.ok();
     assert!(home.calls().contains("--user restart lukasa.service\n"));
     home.run(&["uninstall"]).await.ok();
     assert!(home.calls().contains("--user disable --now lukasa.service\n--user daemon-reload\n"));
@@ -104,6 +104,34 @@ async fn service_is_installed_shown_and_uninstalled_with_systemd() {
     let again = home.run(&["uninstall"]).await.ok();
     assert_eq!(again.trim(), "The service is not installed.");
     assert_eq!(home.calls(), "");
+}
+
+#[tokio::test]
+async fn service_install_refuses_other_addresses_without_authentication() {
+    let home = Home::new();
+    let line = ["install", "--listen", "0.0.0.0:7779"];
+    let refused = home.run(&line).await;
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("0.0.0.0:7779 without authentication"), "{}", refused.err);
+    assert!(!home.unit().exists() && home.calls().is_empty());
+    let settings = home.path("my home/.config/lukasa/lukasa.env");
+    assert!(refused.err.contains(&settings.display().to_string()), "{}", refused.err);
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "LUKASA_AUTH=keys\n").unwrap();
+    home.run(&line).await.ok();
+    assert!(fs::read_to_string(home.unit()).unwrap().contains("--listen 0.0.0.0:7779 "));
+}
+
+#[tokio::test]
+async fn service_status_asks_the_address_that_was_installed() {
+    let home = Home::new();
+    let app = TestApp::local().await;
+    let address = app.base.trim_start_matches("http://");
+    home.run(&["install", "--listen", address]).await.ok();
+    let status = home.run(&["status", "--json"]).await.json();
+    assert_eq!((&status["url"], &status["answers"]), (&app.base.as_str().into(), &true.into()));
+    let other = home.run(&["status", "--json", "--url", "http://127.0.0.1:1"]).await.json();
+    assert_eq!(other["answers"], false);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::get;
-use lukasa_server::api::{App, AuthMode};
+use lukasa_server::api::{App, AuthMode, McpSettings};
 use lukasa_server::http::router;
 use lukasa_server::listen::{self, ListenLimits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -164,5 +164,20 @@ async fn data_is_not_cached_sniffed_or_shown_as_a_page() {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
         let policy = answer.header("content-security-policy").unwrap_or_default();
         assert!(policy.contains("default-src 'none'"), "{path} {policy}");
+    }
+}
+
+#[tokio::test]
+async fn https_is_required_of_browsers_if_the_public_url_has_it() {
+    for (url, expected) in
+        [("https://memory.example", Some("max-age=31536000")), ("http://memory.example", None)]
+    {
+        let settings = McpSettings { public_url: Some(url.to_owned()), ..McpSettings::default() };
+        let app = TestApp::with_mcp(settings).await;
+        let client = app.anonymous().with("host", "memory.example");
+        for path in ["/healthz", "/api/memory", "/"] {
+            let answer = client.get(path).await;
+            assert_eq!(answer.header("strict-transport-security"), expected, "{url} {path}");
+        }
     }
 }

@@ -94,8 +94,8 @@ async fn response_is_continued_on_another_server_only_by_its_user() {
     // At once, while the first is still being recorded, and through another server.
     let there = ada.at(&second).post("/v1/responses", next.clone()).await.expect(200);
     assert_eq!(there.header("lukasa-session"), Some(name.as_str()));
-    let other = bob.at(&second).post("/v1/responses", next.clone()).await.expect(200);
-    assert_ne!(other.header("lukasa-session"), Some(name.as_str()), "not by another user");
+    let other = bob.at(&second).post("/v1/responses", next.clone()).await.expect(403);
+    assert_eq!(other.at("/error/code"), "upstream_refused", "not by another user");
     fixture.turns(&direct, &name, 4).await;
     direct.delete(&format!("/api/sessions/{name}")).await.expect(200);
     let gone = ada.at(&second).post("/v1/responses", next).await.expect(200);

@@ -152,6 +152,9 @@ async fn gateway_prompts_contain_no_memories_of_other_users() {
     let prompt = fixture.last().json().to_string();
     assert!(prompt.contains(&secret) && prompt.contains(&turn_word), "{prompt}");
     let bob = ada.about("bob");
+    let continued = json!({"model": "m", "input": question, "previous_response_id": "resp_1"});
+    let refused = bob.post("/v1/responses", continued).await.expect(403);
+    assert_eq!(refused.at("/error/code"), "upstream_refused");
     let bound = fixture.through(&fixture.app.bound_key("acme", "bob").await);
     for stranger in [bob, bound, fixture.through(&other_tenant)] {
         for session in ["c", "e", "new"] {
@@ -159,7 +162,6 @@ async fn gateway_prompts_contain_no_memories_of_other_users() {
             for path in ["/v1/chat/completions", "/v1/responses"] {
                 let mut asked = chat(&[question]);
                 asked["input"] = asked["messages"].clone();
-                asked["previous_response_id"] = "resp_1".into();
                 stranger.post(path, asked).await.expect(200);
                 let prompt = fixture.last().json().to_string();
                 assert!(!prompt.contains(&secret) && !prompt.contains(&turn_word), "{prompt}");

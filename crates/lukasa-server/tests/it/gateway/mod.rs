@@ -5,5 +5,6 @@ mod context;
 mod fail_open;
 pub mod fixture;
 mod guide;
+mod model_setup;
 mod passthrough;
 mod tools;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::fixture::{SERVER_KEY, TestGateway, body, chat, say};
+use super::fixture::{SERVER_KEY, TestGateway, body, chat, reply, say};
 use crate::app::{TestApp, serve};
 
 const BOTH: [(&str, &str); 2] = [("/v1/chat/completions", "messages"), ("/v1/responses", "input")];
@@ -122,10 +122,10 @@ async fn memory_off_passes_the_request_unchanged() {
     assert_eq!(answer.header("lukasa-memories"), None);
     tokio::time::sleep(Duration::from_millis(100)).await;
     direct.get("/api/sessions/c").await.refused(404, "session_not_found");
-    // Bodies that are no chat are passed on for the upstream to judge.
-    for bytes in ["", "[1]", "not json"] {
-        ada.send("POST", "/v1/chat/completions", bytes.into()).await.expect(200);
-        assert_eq!(fixture.last().body, bytes.as_bytes());
+    // What cannot be read cannot be checked, so it is not sent with the server's key.
+    for bytes in ["", "not json"] {
+        ada.send("POST", "/v1/chat/completions", bytes.into()).await.expect(400);
+        assert_eq!(fixture.last().body, odd.as_bytes());
     }
     let slip = ada.with("x-lukasa-mode", "of");
     let refused = say(&slip, &["Hello"]).await.expect(400);
@@ -265,4 +265,53 @@ async fn embeddings_come_from_lukasa_or_the_upstream() {
     assert!(fixture.service.asked().is_empty());
     ada.post("/v1/embeddings", ask("text-embedding-3-small")).await.expect(200);
     assert_eq!(fixture.last().json(), ask("text-embedding-3-small"));
+}
+
+#[tokio::test]
+async fn gateway_limits_the_use_of_the_servers_key() {
+    let short = Duration::from_millis(500);
+    let fixture =
+        TestGateway::with_memory_deadline(short, AuthMode::Keys, |_, asked| reply(asked, "Noted"))
+            .await;
+    let (ada, _) = fixture.assistant("ada").await;
+    let (bob, _) = fixture.assistant("bob").await;
+    let hosted = [
+        json!({"model": "m", "input": "Hi", "tools": [{"type": "web_search"}]}),
+        json!({"model": "m", "input": [{"role": "user", "content":
+            [{"type": "input_file", "file_id": "file-1"}]}]}),
+        json!({"model": "m", "input": "Hi", "previous_response_id": "resp_1"}),
+        json!({"model": "m", "input": "Hi", "conversation": "conv_1"}),
+    ];
+    for mode in ["on", "off", "read-only"] {
+        let client = ada.with("x-lukasa-mode", mode);
+        for body in &hosted {
+            let refused = client.post("/v1/responses", body.clone()).await.expect(403);
+            assert_eq!(refused.at("/error/code"), "upstream_refused", "{mode} {body}");
+        }
+    }
+    assert_eq!(fixture.service.asked().len(), 0, "nothing reached the service");
+    let plain = json!({"model": "m", "input": "Hi", "stream": true});
+    ada.with("x-lukasa-mode", "read-only").post("/v1/responses", plain).await.expect(200);
+    ada.with("x-lukasa-mode", "read-only")
+        .post("/v1/responses", hosted[2].clone())
+        .await
+        .expect(200);
+    bob.post("/v1/responses", hosted[2].clone()).await.expect(403);
+    // With a key of their own it is the client's account.
+    let key = ada.header("authorization");
+    let key = key.trim_start_matches("Bearer ");
+    let own = ada.with("x-lukasa-key", key).with("authorization", "Bearer sk-own");
+    own.post("/v1/responses", hosted[0].clone()).await.expect(200);
+}
+
+#[tokio::test]
+async fn unknown_gateway_path_answers_in_the_format_of_chat_clients() {
+    let fixture = TestGateway::answering(AuthMode::Keys, "Yes").await;
+    let (ada, _) = fixture.assistant("ada").await;
+    for path in ["/v1/files", "/v1/completions"] {
+        let answer = ada.post(path, json!({})).await.expect(404);
+        assert_eq!(answer.at("/error/type"), "invalid_request_error", "{path}");
+    }
+    let answer = ada.get("/v1/chat/completions").await.expect(405);
+    assert_eq!(answer.at("/error/code"), "method_not_allowed");
 }

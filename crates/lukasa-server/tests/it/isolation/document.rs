@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::harmless::HARMLESS;
 use super::request::{Route, routes};
-use super::table::{HARMLESS, Place, Row, TABLE};
+use super::table::{Place, Row, TABLE};
 
 /// Differences between the two, as messages.
 fn disagreements(document: &Value, table: &[Row]) -> Vec<String> {

@@ -67,6 +67,8 @@ impl Things {
         );
         let last = client.get("/api/episodes?limit=1").await.at("/data/0/id");
         self.put(Thing::Episode, last);
+        let second = client.get("/api/episodes?limit=2").await.at("/data/1/id");
+        self.put(Thing::EditableEpisode, second);
         let passes = client.get("/api/passes").await.expect(200).json();
         let passes = passes["data"].as_array().expect("passes").clone();
         let left_out = passes.iter().find(|pass| pass["left_out"][0]["words"].is_string());

@@ -68,6 +68,15 @@ impl IsolationFixture {
         let theirs = globex.about("alice");
         let other = Things::of_user(&theirs, "globex").await.and_learned(&app, &theirs).await;
         let human = app.human("acme", "alice").await;
+        let path = format!("/api/memberships/{}", alice.get(Thing::GrantedSpace));
+        human.put(&path, json!({})).await.expect(200);
+        // Bob was a member of it until his grant was ended.
+        let bobs_grant = format!("/api/spaces/{}/members/bob", alice.get(Thing::GrantedSpace));
+        acme.put(&bobs_grant, json!({ "access": "write" })).await.expect(200);
+        app.human("acme", "bob").await.put(&path, json!({})).await.expect(200);
+        acme.delete(&bobs_grant).await.expect(204);
+        let shared = format!("Hens lay {}", alice.get(Thing::Words));
+        human.with("x-lukasa-space", alice.get(Thing::GrantedSpace)).save(&shared).await;
         // Connections to this port are refused at once.
         let hook = json!({ "url": "http://127.0.0.1:9/hook" });
         let hook = acme.post("/api/webhooks", hook).await.expect(201);

@@ -12,7 +12,7 @@ use crate::gateway::fixture::{TestGateway, say};
 const NEVER: &str = "mem_01hx3v9d0kf7rtm4q5wz8yb2ca";
 
 /// The methods and paths that a source file registers.
-fn routes_in(source: &str) -> Vec<(String, String)> {
+pub fn routes_in(source: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for line in source.lines().filter_map(|line| line.trim().strip_prefix(".route(\"")) {
         let (path, methods) = line.split_once('"').expect("a path");
@@ -30,7 +30,7 @@ fn routes_in(source: &str) -> Vec<(String, String)> {
     found
 }
 
-async fn mcp(client: &Client, method: &str, params: Value) -> Answer {
+pub async fn mcp(client: &Client, method: &str, params: Value) -> Answer {
     let client = client.with("accept", "application/json, text/event-stream");
     let client = client.with("mcp-protocol-version", "2025-11-25");
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -145,7 +145,7 @@ async fn mcp_tool_fields_cannot_reach_another_user() {
 }
 
 /// A request for every route of mem0, with a user and a memory in every place that takes one.
-fn mem0_requests(
+pub fn mem0_requests(
     route: &(String, String),
     user: &str,
     id: &str,

@@ -1,6 +1,6 @@
 //! One row per operation: the permission it needs, and which of its parts carry an id. An operation
 //! without a row fails the suite, and so does a part of an operation that is neither in its row nor
-//! in [`HARMLESS`].
+//! in [`super::harmless::HARMLESS`].
 
 use lukasa_core::Permission::{self, Admin, Erase, Propose, Read, Write};
 
@@ -92,11 +92,14 @@ const EPISODE: Foreign = Refused(&["episode_not_found"]);
 const JOB: Foreign = Refused(&["job_not_found"]);
 const IMPORT: Foreign = Refused(&["import_not_found"]);
 const WEBHOOK: Foreign = Refused(&["webhook_not_found"]);
+const SPACE: Foreign = Refused(&["space_not_found"]);
 const RETRIEVAL: Foreign = Refused(&["retrieval_not_found"]);
 
 const WORDS: Field = tried(Path("id"), Words, MEMORY);
 const STALE: Field = tried(Header("If-Match"), Version, Refused(&["version_mismatch"]));
 const IN_DOMAIN: Field = tried(Body("domain"), Domain("orchard"), DOMAIN);
+/// The header of the operations that can be done in a space.
+pub const IN_SPACE: Field = tried(Header("X-Lukasa-Space"), GrantedSpace, SPACE);
 const AGAIN: Field = Field {
     place: Header("Idempotency-Key"),
     thing: IdempotencyKey,
@@ -132,6 +135,8 @@ const fn open(operation: &'static str) -> Row {
 /// are covered by the API tests.
 const VAULT: &str = r#"{"files": []}"#;
 
+/// A service that does not answer.
+const MODEL_SERVICE: &str = r#"{"url": "http://127.0.0.1:9/v1", "model": "any"}"#;
 #[rustfmt::skip]
 pub const TABLE: &[Row] = &[
     // Sessions are named by their users, so a neighbour may open one under the name of hers: it is
@@ -223,6 +228,7 @@ pub const TABLE: &[Row] = &[
             tried(Body("query"), Content, Own),
             tried(Body("session_id"), Session, Own),
             tried(Body("domains[]"), Domain("orchard"), Own),
+            IN_SPACE,
         ]),
         r#"{"query": "What was said, and by whom?", "turns": 20, "sessions": 5, "episodes": 20}"#,
     ),
@@ -240,6 +246,7 @@ pub const TABLE: &[Row] = &[
             tried(Body("query"), Content, Own),
             tried(Body("session_id"), Session, Own),
             tried(Body("domains[]"), Domain("orchard"), Own),
+            tried(Body("spaces[]"), GrantedSpace, SPACE),
         ]),
         r#"{"query": "What do you remember about me?"}"#,
     ),
@@ -254,6 +261,13 @@ pub const TABLE: &[Row] = &[
     does(Write, "delete_turn", &[given(Path("id"), DeletableTurn, TURN), AGAIN]),
     does(Erase, "erase_turn", &[given(Path("id"), ErasableTurn, TURN), AGAIN]),
     does(Erase, "erase_session", &[given(Path("session_id"), ErasableSession, SESSION), AGAIN]),
+    by_a_human(with_body(
+        does(Write, "edit_episode", &[
+            given(Path("id"), EditableEpisode, Refused(&["episode_not_found", "human_needed"])),
+            AGAIN,
+        ]),
+        r#"{"title": "Another name"}"#,
+    )),
     does(Write, "delete_episode", &[given(Path("id"), Episode, EPISODE), AGAIN]),
     does(Write, "delete_session", &[given(Path("session_id"), DeletableSession, SESSION), AGAIN]),
     does(Write, "restore_session", &[given(Path("session_id"), TrashedSession, SESSION), AGAIN]),
@@ -310,23 +324,31 @@ pub const TABLE: &[Row] = &[
         tried(Query("search"), Words, Own),
         tried(Query("tag"), Words, Own),
         tried(Query("domain"), Domain("orchard"), Own),
+        IN_SPACE,
     ]),
-    with_body(does(Write, "save_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
-    with_body(does(Propose, "propose_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, AGAIN]), "{}"),
-    reads("list_proposals", &[tried(Query("cursor"), ProposalCursor, Own)]),
+    with_body(does(Write, "save_memory", &[given(Body("content"), Content, Own), IN_DOMAIN, IN_SPACE, AGAIN]), "{}"),
+    with_body(does(Propose, "propose_memory", &[
+        given(Body("content"), Content, Own), IN_DOMAIN, IN_SPACE, AGAIN,
+    ]), "{}"),
+    reads("list_proposals", &[tried(Query("cursor"), ProposalCursor, Own), IN_SPACE]),
     does(Erase, "purge_trash", &[AGAIN]),
-    reads("get_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    reads("get_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, IN_SPACE]),
     with_body(
-        does(Write, "update_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, STALE, IN_DOMAIN, AGAIN]),
+        does(Write, "update_memory", &[
+            given(Path("id"), Memory("kept"), MEMORY), WORDS, STALE, IN_DOMAIN, IN_SPACE, AGAIN,
+        ]),
         r#"{"importance": 0.9}"#,
     ),
-    does(Write, "delete_memory", &[given(Path("id"), Memory("deletable"), MEMORY), WORDS, STALE, AGAIN]),
-    reads("get_memory_history", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    does(Write, "delete_memory", &[
+        given(Path("id"), Memory("deletable"), MEMORY), WORDS, STALE, IN_SPACE, AGAIN,
+    ]),
+    reads("get_memory_history", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, IN_SPACE]),
     by_a_human(with_body(
         does(Write, "confirm_memory", &[
             given(Path("id"), Memory("proposed"), MEMORY),
             given(Body("sha256"), Digest, Refused(&["other_words", "human_needed"])),
             tried(Body("edits.domain"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+            tried(Header("X-Lukasa-Space"), GrantedSpace, Refused(&["space_not_found", "human_needed"])),
             WORDS, STALE, AGAIN,
         ]),
         r#"{"confirm": true}"#,
@@ -353,9 +375,15 @@ pub const TABLE: &[Row] = &[
         ]),
         r#"{"true": "against"}"#,
     )),
-    does(Write, "forget_memory", &[given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, AGAIN]),
-    does(Write, "restore_memory", &[given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, AGAIN]),
-    does(Erase, "erase_memory", &[given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, AGAIN]),
+    does(Write, "forget_memory", &[
+        given(Path("id"), Memory("forgettable"), MEMORY), WORDS, STALE, IN_SPACE, AGAIN,
+    ]),
+    does(Write, "restore_memory", &[
+        given(Path("id"), Memory("trashed"), MEMORY), WORDS, STALE, IN_SPACE, AGAIN,
+    ]),
+    does(Erase, "erase_memory", &[
+        given(Path("id"), Memory("erasable"), MEMORY), WORDS, STALE, IN_SPACE, AGAIN,
+    ]),
     only_reads(does(Erase, "preview_erasure", &[given(Path("id"), Memory("kept"), MEMORY), WORDS])),
     reads("list_erasures", &[]),
     open("get_receipt_key"),
@@ -377,15 +405,16 @@ pub const TABLE: &[Row] = &[
     reads("list_operations", &[
         tried(Query("memory_id"), Memory("kept"), Own),
         tried(Query("cursor"), OperationCursor, Own),
+        IN_SPACE,
     ]),
-    reads("get_operation", &[given(Path("id"), Operation, OPERATION)]),
+    reads("get_operation", &[given(Path("id"), Operation, OPERATION), IN_SPACE]),
     // Up to now and no further, so that the stream ends.
     reads("stream_events", &[
         given(Query("follow"), No, Own),
         tried(Query("after"), OperationCursor, Own),
         tried(Header("Last-Event-ID"), OperationCursor, Own),
     ]),
-    does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), AGAIN]),
+    does(Write, "undo_operation", &[given(Path("id"), Operation, OPERATION), IN_SPACE, AGAIN]),
     reads("get_policy", &[]),
     by_a_human(with_body(does(Write, "put_policy", &[]), r#"{"titles": true}"#)),
     only_reads(does(Admin, "get_tenant_policy", &[])),
@@ -398,7 +427,33 @@ pub const TABLE: &[Row] = &[
     by_a_human(does(Write, "open_domain", &[
         given(Path("name"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
     ])),
+    by_a_human(does(Write, "give_consent", &[
+        given(Path("name"), Domain("cellar"), Refused(&["domain_not_found", "human_needed"])),
+    ])),
+    by_a_human(does(Write, "withdraw_consent", &[
+        given(Path("name"), Domain("cellar"), Refused(&["domain_not_found", "human_needed"])),
+    ])),
     does(Write, "shut_domain", &[given(Path("name"), Domain("orchard"), DOMAIN)]),
+    // Administrators manage spaces; that another tenant's key sees none of them is tried before it
+    // creates one of the same name.
+    only_reads(does(Admin, "list_spaces", &[])),
+    only_reads(does(Admin, "list_space_members", &[given(Path("space"), Space, SPACE)])),
+    with_body(
+        does(Admin, "grant_space", &[
+            given(Path("space"), Space, SPACE),
+            given(Path("user"), User("carol"), SPACE),
+        ]),
+        r#"{"access": "read"}"#,
+    ),
+    does(Admin, "end_space_grant", &[
+        given(Path("space"), Space, SPACE),
+        given(Path("user"), User("carol"), SPACE),
+    ]),
+    does(Admin, "erase_space", &[given(Path("space"), Space, SPACE)]),
+    with_body(does(Admin, "create_space", &[given(Body("space"), Space, Own)]), "{}"),
+    reads("list_memberships", &[]),
+    by_a_human(does(Write, "accept_membership", &[given(Path("space"), GrantedSpace, SPACE)])),
+    by_a_human(does(Write, "leave_space", &[given(Path("space"), GrantedSpace, SPACE)])),
     only_reads(does(Admin, "list_users", &[tried(Query("cursor"), UserCursor, Own)])),
     with_body(does(Admin, "create_user", &[given(Body("user"), User("dave"), Own)]), "{}"),
     only_reads(does(Admin, "get_user", &[given(Path("user"), User("carol"), USER)])),
@@ -437,6 +492,10 @@ pub const TABLE: &[Row] = &[
     ),
     does(Admin, "delete_webhook", &[given(Path("id"), Webhook, WEBHOOK)]),
     reads("get_insights", &[]),
+    only_reads(does(Admin, "get_model_service", &[])),
+    with_body(only_reads(does(Admin, "test_model_service", &[])), MODEL_SERVICE),
+    with_body(does(Admin, "put_model_service", &[]), MODEL_SERVICE),
+    does(Admin, "delete_model_service", &[]),
     reads("get_sign_in", &[]),
     with_body(does(Admin, "sign_in", &[given(Body("user"), User("dave"), Own)]), "{}"),
     with_body(does(Admin, "make_sign_in_link", &[given(Body("user"), User("dave"), Own)]), "{}"),
@@ -444,148 +503,4 @@ pub const TABLE: &[Row] = &[
     open("sign_out"),
     open("healthz"),
     open("readyz"),
-];
-
-/// Parts of requests that carry no stored id. `session_id` and `turn_ids` of a memory are the
-/// caller's own marks: they are stored with it and never looked up. `key` and `value` are what a
-/// hard memory decides; that two users can decide the same is covered in
-/// [`super::shared_identifiers`]. A policy may name any domain, and none is looked up for it. The
-/// `token` of a beacon is a credential like the header and covered by the beacon tests; so are the
-/// `key` and the `link` of a sign-in. A part that is harmless in one operation only is listed with
-/// it.
-pub const HARMLESS: &[&str] = &[
-    "admission",
-    "answers",
-    "append_turns.as",
-    "append_turns.from",
-    "append_turns.to",
-    "archived",
-    "arms",
-    "as_of",
-    "at",
-    "beacon.token",
-    "budget",
-    "category",
-    "command",
-    "confirm",
-    "content",
-    "daily_tokens",
-    "deadline_ms",
-    "default_expiration_days",
-    "depth",
-    "description",
-    "detail",
-    "days",
-    "dirty",
-    "display_name",
-    "edits",
-    "enabled",
-    "episodes",
-    "evidence",
-    "expects",
-    "expires_at",
-    "expires_in_minutes",
-    "extract",
-    "file_text",
-    "files",
-    "floors",
-    "force",
-    "format",
-    "freeze",
-    "fusion",
-    "history_days",
-    "list_audit.cell",
-    "list_audit.cursor",
-    "list_audit.event",
-    "min_relevance",
-    "preview",
-    "project",
-    "all_projects",
-    "idle_close_minutes",
-    "importance",
-    "dry_run",
-    "incognito",
-    "influence",
-    "inject_confidence",
-    "inject_importance",
-    "insert_line",
-    "insert_text",
-    "keep_turns",
-    "keep_without_domain",
-    "confidence",
-    "ttl",
-    "quotations",
-    "show_hidden",
-    "trust",
-    "agents",
-    "replace",
-    "key",
-    "kind",
-    "known_at",
-    "limit",
-    "link",
-    "min_confidence",
-    "minutes",
-    "mode",
-    "name",
-    "new_path",
-    "new_str",
-    "note",
-    "observations",
-    "observed",
-    "old_path",
-    "old_str",
-    "origin",
-    "outcome",
-    "overlap_hours",
-    "page",
-    "path",
-    "paused",
-    "payload",
-    "permissions",
-    "precise",
-    "preset",
-    "put_policy.domains",
-    "put_tenant_policy.domains",
-    "rate_memory.rating",
-    "reasoning",
-    "recall_confidence",
-    "relation",
-    "replay_webhook.delivery",
-    "requires_opt_in",
-    "rerank",
-    "resolve_contradiction.true",
-    "role",
-    "roles",
-    "sensitive",
-    "session_id",
-    "sessions",
-    "similar",
-    "since",
-    "source",
-    "spans",
-    "speaker",
-    "state",
-    "status",
-    "summary",
-    "tags",
-    "threshold",
-    "tier",
-    "timezone",
-    "title",
-    "titles",
-    "trashed",
-    "turn_ids",
-    "turns",
-    "type",
-    "until",
-    "url",
-    "use",
-    "valid_from",
-    "valid_until",
-    "value",
-    "verbs",
-    "view_range",
-    "window",
-    "without",
 ];

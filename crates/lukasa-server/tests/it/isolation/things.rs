@@ -45,6 +45,8 @@ pub enum Thing {
     ErasableTurn,
     /// An episode that can be deleted.
     Episode,
+    /// An episode that can be edited, which replaces it by another.
+    EditableEpisode,
     SessionCursor,
     /// The id of a turn.
     Turn,
@@ -87,6 +89,10 @@ pub enum Thing {
     Token,
     /// A webhook of the tenant.
     Webhook,
+    /// A space of the tenant.
+    Space,
+    /// A space that was granted to the user.
+    GrantedSpace,
     /// The answer `no`, which is the same for every user.
     No,
 }
@@ -95,7 +101,10 @@ use Thing::*;
 impl Thing {
     /// Whether it belongs to a tenant and not to one user.
     pub fn is_of_tenant(self) -> bool {
-        matches!(self, Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Token | Webhook)
+        matches!(
+            self,
+            Domain(_) | DomainPortrait | User(_) | UserCursor | Key | Token | Webhook | Space
+        )
     }
 
     /// A resource of the same kind that never existed, as close to the real one as possible.
@@ -141,7 +150,7 @@ impl Thing {
             LeftOutPass => PassId::from_uuid(near(parsed::<PassId>(real).uuid())).to_string(),
             TurnCursor | TurnNumber | LeftOutPlace | No => real.to_owned(),
             Webhook => WebhookId::from_uuid(near(parsed::<WebhookId>(real).uuid())).to_string(),
-            Episode => {
+            Episode | EditableEpisode => {
                 let id: EpisodeId = parsed(real);
                 EpisodeId::from_uuid(near(id.uuid())).to_string()
             }
@@ -168,7 +177,7 @@ impl Thing {
             }
             Words | Content | Digest | ContestDigest | Session | DeletableSession
             | TrashedSession | ErasableSession | ObservationSource | IdempotencyKey | Domain(_)
-            | DomainPortrait | User(_) | Key | Token => other_end(real),
+            | DomainPortrait | User(_) | Key | Token | Space | GrantedSpace => other_end(real),
         }
     }
 }
@@ -273,9 +282,19 @@ impl Things {
         things.put(No, "false".into());
         things.observe(client, &canary_word).await;
         things.talk(client, &canary_word).await;
+        things.be_granted(client).await;
         things.put(Words, word.clone());
         things.private.extend([word, canary_word]);
         things
+    }
+
+    /// Creates a space and grants it to the client's user.
+    async fn be_granted(&mut self, client: &Client) {
+        let (space, user) = (canary("space"), client.header("x-lukasa-user"));
+        client.post("/api/spaces", json!({ "space": space })).await.expect(201);
+        let path = format!("/api/spaces/{space}/members/{user}");
+        client.put(&path, json!({ "access": "write" })).await.expect(200);
+        self.put(GrantedSpace, space);
     }
 
     /// Records raw events of two sources.
@@ -332,8 +351,9 @@ impl Things {
     /// Adds the tenant's own resources. `admin` holds a key of the tenant.
     pub async fn and_of_tenant(mut self, admin: &Client, tag: &str) -> Self {
         let canary_word = canary(tag);
-        for domain in ["orchard", "harbour"] {
-            let body = json!({ "display_name": canary_word });
+        for domain in ["orchard", "harbour", "cellar"] {
+            // Consent to what is inferred is asked for in sensitive domains only.
+            let body = json!({ "display_name": canary_word, "sensitive": domain == "cellar" });
             admin.put(&format!("/api/domains/{domain}"), body).await.expect(200);
             self.put(Domain(domain), domain.to_owned());
         }
@@ -347,6 +367,8 @@ impl Things {
         self.put(Key, key.expect(201).at("/id"));
         let token = admin.post("/api/tokens", json!({ "user": "erin" })).await;
         self.put(Token, token.expect(201).at("/id"));
+        admin.post("/api/spaces", json!({ "space": "commons" })).await.expect(201);
+        self.put(Space, "commons".to_owned());
         self.put(UserCursor, close_cursor(&json!("carol")));
         self.private.push(canary_word);
         self

@@ -141,6 +141,18 @@ async fn mcp_foreign_ids_are_answered_like_unknown_ids() {
 }
 
 #[tokio::test]
+async fn mcp_unknown_resource_has_the_error_code_of_the_protocol() {
+    let app = TestApp::with_keys().await;
+    let alice = app.bound_key("acme", "alice").await;
+    for uri in ["test://static-text", "lukasa://nothing", "lukasa://memories/no-such-memory"] {
+        let answer = ask(&alice, "resources/read", json!({ "uri": uri })).await.expect(200).json();
+        assert_eq!(answer["error"]["code"], -32002, "{answer:#}");
+    }
+    let unknown = ask(&alice, "resources/read", json!({ "uri": "test://other" })).await.json();
+    assert_eq!(unknown["error"]["data"], json!({ "code": "not_found", "uri": "test://other" }));
+}
+
+#[tokio::test]
 async fn mcp_session_belongs_to_its_credential() {
     let app = TestApp::with_keys().await;
     let (alice, bob) = (app.human("acme", "alice").await, app.human("acme", "bob").await);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{ask, call, done, names, refused};
 use crate::app::TestApp;
+use crate::models::{TestModels, proposed_memory, proposing_chat};
 
 const ALL: [&str; 10] = [
     "save_memory",
@@ -356,4 +357,34 @@ async fn mcp_writes_are_refused_while_memory_is_paused() {
         done(client, "list_memories", json!({})).await;
     }
     assert_eq!(human.get("/api/memory?status=all").await.each("content"), ["Drinks tea"]);
+}
+
+#[tokio::test]
+async fn mcp_recall_returns_episodes_and_none_about_a_closed_domain() {
+    let memories = vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(TestModels::that_chats(proposing_chat(memories))).await;
+    let (key, user) =
+        (app.application_key("acme").await.about("alice"), app.human("acme", "alice").await);
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
+    key.post("/api/sessions/a/turns", turns).await.expect(201);
+    key.post("/api/sessions/a/close", json!({})).await.expect(200);
+    app.work().await;
+    let agent = app.tenant_key("acme").await.about("alice");
+    let recall = async || done(&agent, "recall_memories", json!({ "query": "talked" })).await;
+    let found = recall().await;
+    let episodes = found["episodes"].as_array().unwrap();
+    assert_eq!(episodes.len(), 1, "{found:#}");
+    assert_eq!(
+        (&episodes[0]["summary"], &episodes[0]["session_id"]),
+        (&json!("They talked."), &json!("a"))
+    );
+    assert!(found["message"].as_str().unwrap().contains(": They talked."), "{found:#}");
+
+    user.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    let memory = user.get("/api/memory").await.expect(200).at("/data/0/id");
+    user.patch(&format!("/api/memory/{memory}"), json!({ "domain": "health" })).await.expect(200);
+    user.delete("/api/domains/health/opt-in").await.expect(200);
+    let hidden = recall().await;
+    assert_eq!(hidden["episodes"], json!([]));
+    assert!(!hidden.to_string().contains("They talked"), "{hidden:#}");
 }

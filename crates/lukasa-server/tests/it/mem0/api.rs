@@ -176,6 +176,47 @@ async fn mem0_batch_updates_and_forgets() {
 }
 
 #[tokio::test]
+async fn mem0_batches_are_limited_and_repeated_ones_change_nothing_again() {
+    let app = TestApp::with_keys().await;
+    let mem0 = as_token(&app.tenant_key("acme").await);
+    let id = added(&mem0, "alice", "One").await;
+    let item = json!({ "memory_id": id, "text": "Two" });
+    let many = json!({ "memories": vec![item.clone(); 501] });
+    mem0.put("/mem0/v1/batch/", many.clone()).await.expect(400);
+    mem0.call("DELETE", "/mem0/v1/batch/", Some(many)).await.expect(400);
+    let said = vec![json!({ "role": "user", "content": "x" }); 501];
+    mem0.post("/mem0/v1/memories/", json!({ "messages": said, "user_id": "alice" }))
+        .await
+        .expect(400);
+    assert_eq!(texts(&all(&mem0, json!({ "user_id": "alice" })).await), ["One"]);
+    let once = mem0.with("idempotency-key", "batch");
+    for _ in 0..2 {
+        once.put("/mem0/v1/batch/", json!({ "memories": [item] })).await.expect(200);
+    }
+    let history = mem0.get(&format!("/mem0/v1/memories/{id}/history/")).await.expect(200).json();
+    assert_eq!(history.as_array().unwrap().len(), 2, "{history:#}");
+}
+
+#[tokio::test]
+async fn mem0_users_are_listed_page_by_page() {
+    let app = TestApp::with_keys().await;
+    let mem0 = as_token(&app.tenant_key("acme").await);
+    for user in ["alice", "bob", "carol"] {
+        added(&mem0, user, "One").await;
+    }
+    let (mut path, mut names) = ("/mem0/v1/entities/?page_size=2".to_owned(), Vec::new());
+    loop {
+        let page = mem0.get(&path).await.expect(200).json();
+        let found = page["results"].as_array().unwrap().iter();
+        names.push(found.map(|user| user["name"].clone()).collect::<Vec<_>>());
+        let Some(next) = page["next"].as_str() else { break };
+        path = next.to_owned();
+    }
+    assert_eq!(json!(names), json!([["alice", "bob"], ["carol"]]));
+    mem0.get("/mem0/v1/entities/?cursor=%21").await.expect(400);
+}
+
+#[tokio::test]
 async fn mem0_local_mode_needs_no_key() {
     let app = TestApp::local().await;
     let mem0 = app.anonymous();

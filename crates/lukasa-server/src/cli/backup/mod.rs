@@ -1,4 +1,6 @@
-//! `lukasa backup make | verify`
+//! `lukasa backup make | verify | restore`
+
+mod restore;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,8 @@ pub enum BackupCommand {
     Make(MakeBackupArgs),
     /// Restore a backup into a scratch database and compare it with its manifest.
     Verify(VerifyBackupArgs),
+    /// Restore a backup into an empty database, and remove again what was erased since.
+    Restore(restore::RestoreBackupArgs),
 }
 
 impl BackupCommand {
@@ -32,6 +36,7 @@ impl BackupCommand {
         match self {
             BackupCommand::Make(command) => command.run().await,
             BackupCommand::Verify(command) => command.run().await,
+            BackupCommand::Restore(command) => command.run().await,
         }
     }
 }
@@ -95,9 +100,7 @@ impl MakeBackupArgs {
     ) -> anyhow::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for cell in cells::list(connect).await?.into_iter().skip(1) {
-            let mut name = self.file.as_os_str().to_owned();
-            name.push(format!(".{}", cell.name));
-            let one = Self { file: name.into(), ..self.clone() };
+            let one = Self { file: cell_file(&self.file, &cell.name), ..self.clone() };
             one.write(dump, &cell.connect).await.with_context(|| format!("cell {}", cell.name))?;
             files.push(one.file);
         }
@@ -163,15 +166,9 @@ struct TableComparison {
 impl VerifyBackupArgs {
     async fn run(self) -> anyhow::Result<()> {
         let restore = tool("pg_restore", self.database.postgres_dir.as_deref())?;
-        if !self.file.exists() {
-            bail!(
-                "there is no file {}\n  next: `lukasa backup make FILE` makes one",
-                self.file.display()
-            );
-        }
+        check_exists(&self.file)?;
         let opened = self.database.open(1).await?;
-        let name = format!("lukasa_verify_{:08x}", u32::from_be_bytes(clock::random()));
-        let scratch = backup::scratch(&opened.connect, &name).await?;
+        let scratch = backup::scratch(&opened.connect, &scratch_name("verify")).await?;
         let compared = self.compare(&restore, &opened.connect, &scratch).await;
         // The scratch database is removed even if the comparison failed.
         backup::remove_scratch(&scratch).await?;
@@ -186,30 +183,13 @@ impl VerifyBackupArgs {
         live: &ConnectOptions,
         scratch: &ConnectOptions,
     ) -> anyhow::Result<(&'static str, Vec<TableComparison>)> {
-        let mut command = client_command(restore, scratch);
-        command.args(NO_REPLICATION);
-        command.args(["--exit-on-error", "--no-owner"]).arg(&self.file);
-        run_to_end(command, "pg_restore").await.context("the backup cannot be restored")?;
+        restore_into(restore, &self.file, scratch).await?;
         let restored = backup::table_digests(&backup::snapshot(scratch).await?).await?;
         let (against, expected) = match manifest(&self.file)? {
             Some(expected) => ("manifest", expected),
             None => ("live", backup::table_digests(&backup::snapshot(live).await?).await?),
         };
-        let mut names: Vec<&String> = restored.iter().chain(&expected).map(|t| &t.table).collect();
-        names.sort();
-        names.dedup();
-        let of =
-            |all: &[TableDigest], name: &str| all.iter().find(|held| held.table == name).cloned();
-        let compare = |name: &String| {
-            let (there, wanted) = (of(&restored, name), of(&expected, name));
-            TableComparison {
-                table: name.clone(),
-                same: there == wanted,
-                restored: there.map(|held| held.rows),
-                expected: wanted.map(|held| held.rows),
-            }
-        };
-        Ok((against, names.into_iter().map(compare).collect()))
+        Ok((against, compare_tables(&restored, &expected)))
     }
 
     fn report(&self, against: &str, compared: &[TableComparison]) -> anyhow::Result<()> {
@@ -248,6 +228,51 @@ impl VerifyBackupArgs {
             }
         }
     }
+}
+
+/// Compares the tables of a restored backup with the expected ones, by name.
+fn compare_tables(restored: &[TableDigest], expected: &[TableDigest]) -> Vec<TableComparison> {
+    let mut names: Vec<&String> = restored.iter().chain(expected).map(|t| &t.table).collect();
+    names.sort();
+    names.dedup();
+    let of = |all: &[TableDigest], name: &str| all.iter().find(|held| held.table == name).cloned();
+    let compare = |name: &String| {
+        let (there, wanted) = (of(restored, name), of(expected, name));
+        TableComparison {
+            table: name.clone(),
+            same: there == wanted,
+            restored: there.map(|held| held.rows),
+            expected: wanted.map(|held| held.rows),
+        }
+    };
+    names.into_iter().map(compare).collect()
+}
+
+/// Runs `pg_restore` in one transaction: all of the backup is in the database afterwards, or nothing.
+async fn restore_into(program: &Path, file: &Path, target: &ConnectOptions) -> anyhow::Result<()> {
+    let mut command = client_command(program, target);
+    command.args(NO_REPLICATION);
+    command.args(["--single-transaction", "--no-owner"]).arg(file);
+    run_to_end(command, "pg_restore").await.context("the backup cannot be restored")
+}
+
+/// A name for a database that is removed again.
+fn scratch_name(purpose: &str) -> String {
+    format!("lukasa_{purpose}_{:08x}", u32::from_be_bytes(clock::random()))
+}
+
+/// The file of a cell beside the file of main.
+fn cell_file(file: &Path, cell: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{cell}"));
+    PathBuf::from(name)
+}
+
+fn check_exists(file: &Path) -> anyhow::Result<()> {
+    if !file.exists() {
+        bail!("there is no file {}\n  next: `lukasa backup make FILE` makes one", file.display());
+    }
+    Ok(())
 }
 
 fn manifest_file(file: &Path) -> PathBuf {
@@ -300,12 +325,67 @@ async fn run_to_end(mut command: Command, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// An address of a database without its password, and the password: of the authority and of the
+/// parameters of a URL, and of the form `host=... password=...`. The last one counts, as for libpq.
 fn without_password(url: &str) -> (String, Option<String>) {
-    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), None) };
+    let Some((scheme, rest)) = url.split_once("://") else { return without_keyword(url) };
     let host_end = rest.find('/').unwrap_or(rest.len());
-    let Some(at) = rest[..host_end].rfind('@') else { return (url.to_owned(), None) };
-    let Some((user, password)) = rest[..at].split_once(':') else { return (url.to_owned(), None) };
-    (format!("{scheme}://{user}{}", &rest[at..]), Some(decoded(password)))
+    let host = rest[..host_end].rfind('@').unwrap_or(0);
+    let (user, rest) = rest.split_at(host);
+    let (user, mut password) = match user.split_once(':') {
+        Some((user, password)) => (user, Some(decoded(password))),
+        None => (user, None),
+    };
+    let (rest, query) =
+        rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let mut kept = Vec::new();
+    for parameter in query.into_iter().flat_map(|query| query.split('&')) {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        match decoded(name) == "password" {
+            true => password = Some(decoded(value)),
+            false => kept.push(parameter),
+        }
+    }
+    let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
+    (format!("{scheme}://{user}{rest}{query}"), password)
+}
+
+/// The same for keywords and values. A value may be quoted, and a backslash escapes a character.
+fn without_keyword(text: &str) -> (String, Option<String>) {
+    let (mut kept, mut password) = (Vec::new(), None);
+    let mut rest = text.trim_start();
+    while let Some((name, behind)) = rest.split_once('=') {
+        let behind = behind.trim_start();
+        let is_quoted = behind.starts_with('\'');
+        let (mut value, mut end, mut escaped) = (String::new(), behind.len(), false);
+        for (at, c) in behind.char_indices().skip(usize::from(is_quoted)) {
+            match c {
+                _ if escaped => {
+                    value.push(c);
+                    escaped = false;
+                }
+                '\\' => escaped = true,
+                '\'' if is_quoted => {
+                    end = at + 1;
+                    break;
+                }
+                c if !is_quoted && c.is_whitespace() => {
+                    end = at;
+                    break;
+                }
+                c => value.push(c),
+            }
+        }
+        match name.trim() == "password" {
+            true => password = Some(value),
+            false => kept.push(format!("{}={}", name.trim(), &behind[..end])),
+        }
+        rest = behind[end..].trim_start();
+    }
+    match password {
+        None => (text.to_owned(), None),
+        password => (kept.join(" "), password),
+    }
 }
 
 #[cfg(test)]
@@ -318,8 +398,26 @@ mod tests {
         let (url, password) = split("postgres://me:p%40ss@db.test:5432/q?sslmode=require");
         assert_eq!(url, "postgres://me@db.test:5432/q?sslmode=require");
         assert_eq!(password.as_deref(), Some("p@ss"));
-        for url in ["postgres://me@h/q", "postgres://h/q", "host=h user=me"] {
+        for url in
+            ["postgres://me@h/q", "postgres://h/q", "host=h user=me", "postgres://h/q?a=b&c=d"]
+        {
             assert_eq!(split(url), (url.to_owned(), None));
+        }
+        for (url, rest, password) in [
+            (
+                "postgres://me@h/q?password=p%40ss&sslmode=require",
+                "postgres://me@h/q?sslmode=require",
+                "p@ss",
+            ),
+            ("postgres://me:a?b@h/q", "postgres://me@h/q", "a?b"),
+            ("postgres://h/q?password=two", "postgres://h/q", "two"),
+            ("postgres://me:one@h/q?x=1&p%61ssword=two", "postgres://me@h/q?x=1", "two"),
+            ("host=h user=me password=p", "host=h user=me", "p"),
+            ("password = 'a b\\'c' host=h", "host=h", "a b'c"),
+            ("host='my h' password=a\\ b user=me", "host='my h' user=me", "a b"),
+            ("host=h password=", "host=h", ""),
+        ] {
+            assert_eq!(split(url), (rest.to_owned(), Some(password.to_owned())), "{url}");
         }
     }
 }

@@ -1,0 +1,182 @@
+//! The lines of spaces in a prompt, for a member who asked for them.
+//!
+//! What a member says in a space is read by the assistants of others, so nothing of it may direct them:
+//! a memory that gives orders or permissions is left out of the prompts of everyone but the member who
+//! said it, also if another member has accepted it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream, try_join};
+use lukasa_core::context::block::{self, LeftOut, LeftOutReason, LineSource, SharedMemory};
+use lukasa_core::context::{is_sure_enough, selective};
+use lukasa_core::{Caller, FactId, SpaceName, Timestamp, UserId};
+use lukasa_store::{policy, space};
+use tokio::time::{Instant, timeout_at};
+
+use super::Contexts;
+use super::dynamic::dynamic_ask;
+use super::retrieve::{Context, ContextPart, ContextRequest};
+use crate::admission;
+use crate::error::{Error, Result};
+use crate::recall::RecalledFact;
+use crate::request::Moment;
+
+/// How many spaces of one request are searched at the same time.
+const PARALLEL_SEARCHES: usize = 3;
+/// The name of a member whose name cannot be read now.
+const UNNAMED_MEMBER: &str = "a member";
+
+/// The memories of a space that are relevant to a message.
+#[derive(Default)]
+struct SharedFindings {
+    /// With the member who said each, as far as that is recorded.
+    found: Vec<(RecalledFact, Option<UserId>)>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Contexts {
+    /// The context for a message, and the lines of these spaces that are relevant to it, within one
+    /// budget and one deadline. The lines of a space are `None` if its database did not answer in time.
+    /// A caller who is not a member of each of them is refused.
+    pub async fn retrieve_with_spaces(
+        &self,
+        caller: &Caller,
+        spaces: &[SpaceName],
+        ask: &ContextRequest,
+        moment: Moment,
+    ) -> Result<(Context, Vec<Option<ContextPart>>)> {
+        if spaces.is_empty() {
+            return Ok((self.retrieve(caller, ask, moment).await?, Vec::new()));
+        }
+        let (context, (found, names)) = try_join!(
+            self.retrieve(caller, ask, moment),
+            self.find_shared(caller, spaces, ask, moment.now)
+        )?;
+        let mut marks = context.baseline.items.len() + context.dynamic.items.len();
+        let used = context.spent.baseline + context.spent.dynamic;
+        let mut left = context.spent.limit.saturating_sub(used);
+        let mut parts = Vec::new();
+        for (name, found) in spaces.iter().zip(found) {
+            let part = found.map(|found| render(name, found, &names, (marks, left)));
+            if let Some(part) = &part {
+                marks += part.items.len();
+                left = left.saturating_sub(part.tokens);
+            }
+            parts.push(part);
+        }
+        Ok((context, parts))
+    }
+
+    /// Searches the spaces, and reads the names of the members who said what was found.
+    async fn find_shared(
+        &self,
+        caller: &Caller,
+        spaces: &[SpaceName],
+        ask: &ContextRequest,
+        now: Timestamp,
+    ) -> Result<(Vec<Option<SharedFindings>>, BTreeMap<UserId, String>)> {
+        let deadline = Instant::now() + ask.within;
+        let paused = async {
+            let scope = self.transactions.read(caller, now).await?;
+            Ok::<_, Error>(policy::is_paused(&scope).await?)
+        };
+        let Some(paused) = by_deadline(deadline, paused).await? else {
+            return Ok((spaces.iter().map(|_| None).collect(), BTreeMap::new()));
+        };
+        let search = |name: SpaceName| async move {
+            by_deadline(deadline, self.search_space(caller, &name, ask, paused, now)).await
+        };
+        let searches = stream::iter(spaces.to_vec()).map(search).buffered(PARALLEL_SEARCHES);
+        let found: Vec<Option<SharedFindings>> = searches.try_collect().await?;
+        let authors = found.iter().flatten().flat_map(|space| &space.found);
+        let authors: BTreeSet<UserId> = authors.filter_map(|(_, author)| *author).collect();
+        let names = async {
+            Ok::<_, Error>(self.parts.store.names_of_users(caller.tenant, &authors).await?)
+        };
+        let names = by_deadline(deadline, names).await?.unwrap_or_default();
+        Ok((found, names))
+    }
+
+    async fn search_space(
+        &self,
+        caller: &Caller,
+        name: &SpaceName,
+        ask: &ContextRequest,
+        paused: bool,
+        now: Timestamp,
+    ) -> Result<SharedFindings> {
+        let member = caller.in_space(name);
+        if paused {
+            // A caller who is not a member is refused all the same.
+            self.parts.store.read_as(&member).await?;
+            return Ok(SharedFindings::default());
+        }
+        let mut asked = dynamic_ask(ask);
+        (asked.turns, asked.episodes, asked.session) = (0, 0, None);
+        let found = self.recall.search(&member, &asked, now).await?;
+        let least = selective::min_relevance(&ask.message, found.model.is_some());
+        let at = ask.point.resolve(now).valid;
+        let is_wanted =
+            |f: &RecalledFact| is_sure_enough(&f.memory.version, at) && f.why.is_relevant(least);
+        let wanted: Vec<RecalledFact> = found.memories.into_iter().filter(is_wanted).collect();
+        if wanted.is_empty() {
+            return Ok(SharedFindings::default());
+        }
+        let edition = |f: &RecalledFact| (f.memory.version.fact, f.memory.version.number);
+        let editions: Vec<(FactId, i32)> = wanted.iter().map(edition).collect();
+        let scope = self.parts.store.read_as(&member).await?;
+        let authors: BTreeMap<FactId, UserId> =
+            space::authors(&scope, &editions).await?.into_iter().collect();
+        drop(scope);
+        let mut findings = SharedFindings::default();
+        for f in wanted {
+            let version = &f.memory.version;
+            let author = authors.get(&version.fact).copied();
+            if author != Some(caller.user) && admission::screen(&version.claim).await.directs {
+                findings.left_out.push(LeftOut {
+                    source: LineSource::from(version),
+                    reason: LeftOutReason::DirectsAssistants,
+                    relevance: Some(f.why.relevance),
+                });
+                continue;
+            }
+            findings.found.push((f, author));
+        }
+        Ok(findings)
+    }
+}
+
+/// The result of work on a database; `None` if it is unavailable, or does not answer in time.
+async fn by_deadline<T>(
+    deadline: Instant,
+    work: impl Future<Output = Result<T>>,
+) -> Result<Option<T>> {
+    let reason = match timeout_at(deadline, work).await {
+        Ok(Ok(done)) => return Ok(Some(done)),
+        Ok(Err(Error::Unavailable(error))) => error.to_string(),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => "timed out".to_owned(),
+    };
+    tracing::warn!(reason, "database unavailable; context lacks lines of a space");
+    Ok(None)
+}
+
+/// The lines of a space; `within` is the number of lines before them and the tokens that are left.
+fn render(
+    name: &SpaceName,
+    findings: SharedFindings,
+    names: &BTreeMap<UserId, String>,
+    (marks, left): (usize, usize),
+) -> ContextPart {
+    let named =
+        |author: UserId| names.get(&author).cloned().unwrap_or_else(|| UNNAMED_MEMBER.to_owned());
+    let shared = |(f, author): (RecalledFact, Option<UserId>)| SharedMemory {
+        version: f.memory.version,
+        relevance: f.why.relevance,
+        said_by: author.map(named),
+    };
+    let shared: Vec<SharedMemory> = findings.found.into_iter().map(shared).collect();
+    let mut part: ContextPart = block::shared(name.as_str(), &shared, marks, left).into();
+    part.left_out.extend(findings.left_out);
+    part
+}

@@ -1,0 +1,141 @@
+//! Migrations on a database in use: what a migration waits for, and what is left when one fails.
+
+use std::time::{Duration, Instant};
+
+use lukasa_store::testing::{TestDatabase, migrate_further};
+use lukasa_store::{ConnectOptions, Error, Migration};
+
+const FIRST: (&str, &str) = ("V9001__first", "alter table users add column first integer");
+const SECOND: (&str, &str) =
+    ("V9002__second", "create table added (id integer); alter table users add column second text");
+const THIRD: (&str, &str) = ("V9003__third", "alter table users add column third integer");
+
+async fn further(
+    connect: &ConnectOptions,
+    steps: &[(&str, &str)],
+) -> Result<Vec<Migration>, Error> {
+    migrate_further(connect, steps, Duration::from_millis(300)).await
+}
+
+fn versions(steps: &[Migration]) -> Vec<u32> {
+    steps.iter().map(|step| step.version).collect()
+}
+
+/// The columns of a table, and whether it exists, are visible in the catalog.
+async fn count(database: &TestDatabase, sql: &str) -> i64 {
+    database.admin().await.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+const ADDED_TABLES: &str = "select count(*) from pg_tables where tablename = 'added'";
+const ADDED_COLUMNS: &str = "select count(*) from information_schema.columns where table_name = 'users' \
+                             and column_name in ('first', 'second', 'third')";
+
+#[tokio::test]
+async fn migration_without_its_lock_fails_in_time_and_the_next_run_continues_with_it() {
+    let database = TestDatabase::fresh().await;
+    assert_eq!(versions(&further(&database.connect(), &[FIRST]).await.unwrap()), [9001]);
+    let mut holder = database.admin().await;
+    let held = holder.transaction().await.unwrap();
+    held.batch_execute("lock table users in access share mode").await.unwrap();
+    let (all, start) = ([FIRST, SECOND, THIRD], Instant::now());
+    let error = further(&database.connect(), &all).await.unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let text = format!("{error:?}");
+    assert!(text.contains("V9002__second") && text.contains("lock timeout"), "{text}");
+    // Nothing of the second remains, not even what it did before it waited; the first stays.
+    assert_eq!(count(&database, ADDED_TABLES).await, 0);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 1);
+    held.commit().await.unwrap();
+    assert_eq!(versions(&further(&database.connect(), &all).await.unwrap()), [9002, 9003]);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 3);
+    assert!(further(&database.connect(), &all).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn migration_with_a_wrong_statement_leaves_nothing_and_is_applied_when_corrected() {
+    let database = TestDatabase::fresh().await;
+    let wrong =
+        (SECOND.0, "create table added (id integer); alter table no_such_table add x integer");
+    let error = further(&database.connect(), &[FIRST, wrong, THIRD]).await.unwrap_err();
+    assert!(format!("{error:?}").contains("no_such_table"), "{error:?}");
+    assert_eq!(count(&database, ADDED_TABLES).await, 0);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 1);
+    let rest = further(&database.connect(), &[FIRST, SECOND, THIRD]).await.unwrap();
+    assert_eq!(versions(&rest), [9002, 9003]);
+}
+
+#[tokio::test]
+async fn migration_outside_a_transaction_is_repeated_until_its_index_is_valid() {
+    const INDEX: (&str, &str) = (
+        "V9002__index",
+        "-- outside a transaction\n\n-- Two rows with one id.\ndrop index concurrently if exists added_id;\n\
+         create unique index concurrently added_id on added (id);\n",
+    );
+    const VALID: &str = "select count(*) from pg_index where indexrelid = to_regclass('added_id') \
+                         and indisvalid";
+    let database = TestDatabase::fresh().await;
+    let table =
+        ("V9001__table", "create table added (id integer); insert into added values (1), (1)");
+    let all = [table, INDEX, THIRD];
+    further(&database.connect(), &all).await.unwrap_err();
+    // The table stays, the index is left invalid, and what follows was not applied.
+    assert_eq!(count(&database, ADDED_TABLES).await, 1);
+    assert_eq!(count(&database, VALID).await, 0);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 0);
+    let admin = database.admin().await;
+    admin.batch_execute("delete from added where ctid = '(0,1)'").await.unwrap();
+    assert_eq!(versions(&further(&database.connect(), &all).await.unwrap()), [9002, 9003]);
+    assert_eq!(count(&database, VALID).await, 1);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 1);
+}
+
+#[tokio::test]
+async fn migrations_of_several_servers_at_once_are_applied_once() {
+    const INDEX: (&str, &str) = (
+        "V9002__index",
+        "-- outside a transaction\ncreate index concurrently added_id on added (id);\n",
+    );
+    let database = TestDatabase::fresh().await;
+    let table = ("V9001__table", "create table added (id integer)");
+    let servers: Vec<_> = (0..4)
+        .map(|_| {
+            let connect = database.connect();
+            tokio::spawn(async move { further(&connect, &[table, INDEX, THIRD]).await })
+        })
+        .collect();
+    let mut applied = Vec::new();
+    for server in servers {
+        applied.extend(versions(&server.await.unwrap().unwrap()));
+    }
+    assert_eq!(applied, [9001, 9002, 9003]);
+}
+
+#[tokio::test]
+async fn migration_outside_a_transaction_blocks_no_writes_while_it_waits() {
+    const INDEX: (&str, &str) = (
+        "V9002__index",
+        "-- outside a transaction\ncreate index concurrently added_id on added (id);\n",
+    );
+    let database = TestDatabase::fresh().await;
+    let table = ("V9001__table", "create table added (id integer)");
+    further(&database.connect(), &[table]).await.unwrap();
+    let mut holder = database.admin().await;
+    let held = holder.transaction().await.unwrap();
+    held.batch_execute("insert into added values (1)").await.unwrap();
+    let connect = database.connect();
+    let building = tokio::spawn(async move { further(&connect, &[table, INDEX]).await });
+    let waits = "select count(*) from pg_stat_activity where datname = current_database() \
+                 and query like '%create index concurrently%' and wait_event_type = 'Lock'";
+    let mut tries = 0;
+    while count(&database, waits).await == 0 {
+        tries += 1;
+        assert!(tries < 500 && !building.is_finished(), "the index was built without waiting");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Longer than the timeout of a lock: it waits, and others write meanwhile.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let admin = database.admin().await;
+    admin.batch_execute("set lock_timeout = '2s'; insert into added values (2)").await.unwrap();
+    held.commit().await.unwrap();
+    assert_eq!(versions(&building.await.unwrap().unwrap()), [9002]);
+}

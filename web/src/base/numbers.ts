@@ -1,0 +1,7 @@
+/** Numbers as text, in the user's language. Pure. */
+import { locale } from "../i18n/index.ts";
+
+/** A share between 0 and 1 in percent, such as "70%" or "70 %". */
+export function percent(share: number): string {
+  return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
+}

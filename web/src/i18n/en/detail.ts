@@ -1,0 +1,7 @@
+export const detail = {
+  parts: "Parts of this memory",
+  "part.about": "About",
+  "part.sources": "Sources",
+  "part.history": "History",
+  "part.used": "Used",
+} as const;
