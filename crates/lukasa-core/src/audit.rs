@@ -235,7 +235,7 @@ impl AuditRecord {
 
 /// A hash as hexadecimal digits.
 pub fn print_hash(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hash)
 }
 
 /// Parses a hash of 64 hexadecimal digits.

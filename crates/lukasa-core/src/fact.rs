@@ -225,7 +225,7 @@ impl Claim {
     /// digest was given to other words.
     pub fn consent_digest(&self) -> String {
         let shown = serde_json::to_value(self).unwrap_or_default();
-        Sha256::digest(canonical(&shown)).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(Sha256::digest(canonical(&shown)))
     }
 }
 

@@ -155,8 +155,8 @@ pub struct ObservedEvent {
 }
 
 impl ObservedEvent {
-    /// The event whose pattern a memory is; `None` if the memory is no pattern.
-    pub fn noted_in(memory: &Version) -> Option<Self> {
+    /// The event that a memory is the pattern of; `None` if the memory is not a pattern.
+    pub fn from_memory(memory: &Version) -> Option<Self> {
         let key = memory.claim.key.as_deref().filter(|_| memory.extracted)?;
         let mut parts = key.strip_prefix(KEY_PREFIX)?.splitn(3, '/');
         let (source, kind) = (parts.next()?.to_owned(), parts.next()?.to_owned());
@@ -461,14 +461,14 @@ mod tests {
     #[test]
     fn event_of_a_pattern_is_found_in_its_memory() {
         let mut memory = version(Voice::extracted(Origin::Observed));
-        assert_eq!(ObservedEvent::noted_in(&memory), None);
+        assert_eq!(ObservedEvent::from_memory(&memory), None);
         for value in [None, Some("Kroger".to_owned()), Some("a/b/c".to_owned())] {
             let event = ObservedEvent { value, ..pattern(5, 3).event };
             memory.claim.key = Some(event.key());
-            assert_eq!(ObservedEvent::noted_in(&memory), Some(event));
+            assert_eq!(ObservedEvent::from_memory(&memory), Some(event));
         }
         memory.extracted = false;
-        assert_eq!(ObservedEvent::noted_in(&memory), None, "the user's own words");
+        assert_eq!(ObservedEvent::from_memory(&memory), None, "the user's own words");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct LearnedCounts {
     pub tokens_learned: i64,
 }
 
-/// Retrievals. Percentiles of several users are not known, so the highest one stands for all.
+/// Retrievals. Percentiles of several users cannot be combined, so the highest one is reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RecallCounts {
     pub retrievals: i64,

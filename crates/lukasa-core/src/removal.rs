@@ -170,8 +170,8 @@ fn with_remaining_support(
     if rest.turns.is_empty() && chats(&rest) >= focus::MIN_TOPIC_SESSIONS {
         return Some(rest);
     }
-    // A pattern is counted again: one that occurs less often than patterns have to is none.
-    if ObservedEvent::noted_in(row).is_some() {
+    // A pattern is counted again: below the minimum count it is no longer a pattern.
+    if ObservedEvent::from_memory(row).is_some() {
         return removed.patterns.get(&row.fact)?.supports(rest);
     }
     let last = rest.turns.last()?;
@@ -324,7 +324,7 @@ mod tests {
         let left = |times: usize| {
             let mut ids = Ids::new(at(1), [6; 16]);
             ObservedPattern {
-                event: ObservedEvent::noted_in(&noted).unwrap(),
+                event: ObservedEvent::from_memory(&noted).unwrap(),
                 times,
                 days: times,
                 origin: Origin::Observed,

@@ -113,7 +113,7 @@ fn digest(values: impl Iterator<Item = Value>) -> String {
         hash.update(line.as_bytes());
         hash.update(b"\n");
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hash.finalize())
 }
 
 #[cfg(test)]

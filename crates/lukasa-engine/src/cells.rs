@@ -51,7 +51,7 @@ pub async fn count_users(cell: &ConnectOptions) -> Result<i64> {
     Ok(cell_admin::count_users(cell).await?)
 }
 
-/// Whether a cell's database holds what the map says.
+/// Whether a cell's database matches the placement map.
 pub async fn agrees(cell: &CellAddress, placement: &Placement) -> Result<bool> {
     Ok(cell_admin::holds(&cell.connect, &placement.holdings(&cell.name)).await?)
 }

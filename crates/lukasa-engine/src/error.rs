@@ -40,7 +40,7 @@ pub enum Error {
     PredictionNotFound,
     #[error("the prediction has another outcome already")]
     OutcomeKnown,
-    #[error("there is nothing left out at this place of the pass")]
+    #[error("there is no left-out proposal at this position of the pass")]
     LeftOutNotFound,
     #[error("there is no such episode")]
     EpisodeNotFound,
@@ -68,7 +68,7 @@ pub enum Error {
     Invalid(Vec<InvalidField>),
     #[error("{0}")]
     Refused(#[from] Refusal),
-    #[error("another memory holds this domain and key; update that one instead")]
+    #[error("another memory already uses this domain and key; update that one instead")]
     KeyTaken(Option<Box<Memory>>),
     #[error("nothing is kept in the domain {0:?} until the user opens it")]
     OptInNeeded(String),

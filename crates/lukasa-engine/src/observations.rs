@@ -244,7 +244,7 @@ async fn promote(writing: &mut Writing<'_>) -> Result<Changes> {
     let now = writing.stamp.at;
     let since = now - PATTERN_PERIOD;
     for memory in observation::promotable(&writing.scope, since, now, MAX_PATTERNS).await? {
-        let Some(event) = ObservedEvent::noted_in(&memory) else { continue };
+        let Some(event) = ObservedEvent::from_memory(&memory) else { continue };
         let pattern = observation::pattern_of(&writing.scope, &event, PATTERN_PERIOD, &[]).await?;
         let Some(pattern) = pattern else { continue };
         let Some(step) = pattern.promotion(&memory) else { continue };

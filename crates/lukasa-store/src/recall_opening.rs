@@ -1,4 +1,4 @@
-//! What a question needs to know of its user before anything else, read in one statement.
+//! The state of a user and of a session that recall reads first, in one statement.
 
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::{Project, TenantId, Timestamp};

@@ -69,7 +69,7 @@ pub async fn put_grant(
     Ok(())
 }
 
-/// Accepts a grant that was not ended, for a member who exists since `since`. What an erased user of
+/// Accepts a grant that was not ended, for a member created at `since`. What an erased user of
 /// the same name accepted before does not count.
 pub async fn accept_grant(
     scope: &Scope,
@@ -132,8 +132,8 @@ pub async fn members_among(
     })
 }
 
-/// Who wrote the words of these editions of facts, as far as a member did: of each, the member of the
-/// operation that opened its first version.
+/// The members who wrote these editions of facts: for each, the member of the operation that opened
+/// its first version, if a member did.
 pub async fn authors(scope: &Scope, editions: &[(FactId, i32)]) -> Result<Vec<(FactId, UserId)>> {
     const SQL: &str = "select fact_id, member_id from ( \
                          select distinct on (v.fact_id) v.fact_id, o.member_id \
@@ -198,7 +198,7 @@ impl Store {
         check_member(scope, caller, since, SpaceAccess::Write).await
     }
 
-    /// Since when the member exists who acts in a space; `None` outside of spaces. It is read before
+    /// The creation time of the member acting in a space; `None` outside of spaces. It is read before
     /// the space's transaction is opened, so that no request holds two connections.
     async fn member_since(&self, caller: &Caller) -> Result<Option<Timestamp>> {
         const SQL: &str = "select created_at from users where user_id = $1 \

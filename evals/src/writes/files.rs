@@ -195,7 +195,7 @@ fn zipped(mut files: BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>> {
     let sum = |content: &Vec<u8>| FileSum {
         bytes: content.len() as u64,
         lines: content.iter().filter(|byte| **byte == b'\n').count() as u64,
-        sha256: Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: hex::encode(Sha256::digest(content)),
     };
     manifest.files = files.iter().map(|(name, content)| (name.clone(), sum(content))).collect();
     files.insert(MANIFEST.to_owned(), serde_json::to_vec(&manifest)?);

@@ -4,9 +4,8 @@
  * write.
  */
 
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import {
-  type DependentsView,
   type EvidenceView,
   type Lukasa,
   LukasaError,
@@ -18,7 +17,6 @@ import {
 import { useLukasa } from "../base/sign-in.ts";
 import { answerOf } from "./answer-uses.ts";
 import { shownTitle, visibleText } from "./hidden.ts";
-import { MEMORIES, type Memories } from "./store.ts";
 import { firstWords } from "./titles.ts";
 
 export function usePortraits() {
@@ -62,41 +60,14 @@ export function useRefreshSources(): () => void {
 /** A source of memories: a turn, an episode or a chat. */
 export type SourceName = { turn_id: string } | { episode_id: string } | { session_id: string };
 
+/** What is removed with a source and what stays. */
 export function useDependents(source: SourceName, wanted = true) {
   const lukasa = useLukasa();
-  const queries = useQueryClient();
   return useQuery({
     queryKey: ["sessions", "dependents", source],
-    queryFn: ({ signal }) => dependentsOf(lukasa, queries, source, signal),
+    queryFn: ({ signal }) => lukasa.dependents(source, { signal }),
     enabled: wanted,
   });
-}
-
-/**
- * What is removed with a source and what stays. Memories saved explicitly in a chat have no turn as evidence,
- * so the server does not count them; they stay, and are added here so that the user sees them.
- */
-export async function dependentsOf(
-  lukasa: Lukasa,
-  queries: QueryClient,
-  source: SourceName,
-  signal?: AbortSignal,
-): Promise<DependentsView> {
-  const found = await lukasa.dependents(source, { signal });
-  if (!("session_id" in source)) return found;
-  const store = queries.getQueryData<Memories>(MEMORIES);
-  const known = store?.complete
-    ? [...store.byId.values()]
-    : (await lukasa.memories.list({ limit: 200 }, { signal }).page()).data;
-  const counted = new Set(found.memories.map(({ memory }) => memory.id));
-  const saved = known
-    .filter((one) => one.session_id === source.session_id && one.status === "active")
-    .filter((one) => !counted.has(one.id));
-  return {
-    ...found,
-    reached: { ...found.reached, kept: found.reached.kept + saved.length },
-    memories: [...found.memories, ...saved.map((memory) => ({ memory, fate: "kept" }))],
-  };
 }
 
 /** States of learning that end soon. */

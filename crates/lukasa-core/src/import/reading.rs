@@ -72,7 +72,7 @@ pub(super) fn chats(text: &str, read: impl Fn(&Value) -> Option<ChatItem>) -> Pa
 /// An id for an entry without one: a digest of its text, ignoring case and outer space.
 pub(super) fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.trim().to_lowercase().as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest[..16])
 }
 
 /// Normalizes a relation to a lower-case word with underscores.

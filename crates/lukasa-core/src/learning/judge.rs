@@ -1,6 +1,6 @@
-//! The judge: decides about each memory that a model proposes. It takes nothing from the model but
-//! words: their origin, whether they are sensitive, whether they give orders and how far they are
-//! trusted is decided here, from what was really said.
+//! Decides about each memory that a model proposes. Only the wording of a proposal comes from the
+//! model: its origin, whether it is sensitive, whether it gives orders and how far it is trusted are
+//! computed here from the stored turns.
 //!
 //! The rules, in order. A proposal is left out if it contains a secret, if it is in a domain the
 //! user has not opened, or if none of its quotations was ever said. It needs consent if it has the

@@ -96,7 +96,7 @@ pub fn own_statements(news: &Transcript) -> Vec<OwnStatement> {
     found
 }
 
-/// The first of the user's sentences with the controls among them; none if there are none of the user.
+/// Up to `MAX_SENTENCES` of the user's sentences with the controls inserted. Empty if the user typed none.
 pub fn numbered_sentences(news: &Transcript) -> Vec<NumberedSentence> {
     let mut own = own_statements(news);
     own.truncate(MAX_SENTENCES);
@@ -135,7 +135,7 @@ pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
         return;
     }
     let offered = numbered_sentences(news);
-    let is_trusted = knows_the_controls(answer, &offered);
+    let is_trusted = answers_controls_correctly(answer, &offered);
     if !is_trusted {
         for item in &mut answer.items {
             item.confidence = item.confidence.min(UNTRUSTED_CONFIDENCE);
@@ -172,8 +172,8 @@ pub fn complete(answer: &mut ExtractionAnswer, news: &Transcript) {
     remove_repeated(&mut answer.items);
 }
 
-/// Whether the model's answer is right about every control.
-fn knows_the_controls(answer: &ExtractionAnswer, offered: &[NumberedSentence]) -> bool {
+/// Whether the model labelled every control sentence correctly.
+fn answers_controls_correctly(answer: &ExtractionAnswer, offered: &[NumberedSentence]) -> bool {
     offered.iter().all(|sentence| match sentence.source {
         SentenceSource::User(_) => true,
         SentenceSource::Control { is_lasting, .. } => {

@@ -160,7 +160,7 @@ fn ask(
     timeout: Duration,
 ) -> ChatRequest {
     let digest = Sha256::digest(data.as_bytes());
-    let nonce: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let nonce: String = hex::encode(&digest[..8]);
     let fenced = format!("<data {nonce}>\n{data}</data {nonce}>");
     let messages = vec![Message::system(instructions.trim_end()), Message::user(fenced)];
     ChatRequest { messages, schema: Some(schema), max_tokens, within: timeout }
@@ -349,7 +349,7 @@ mod tests {
     fn prompt_texts_of_a_version_never_change() {
         let digest = |prompt: PromptTemplate| {
             let digest = Sha256::digest(prompt.text.as_bytes());
-            digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>()
+            hex::encode(&digest[..4])
         };
         // A changed prompt is a new file with a new number, so that its results can be
         // distinguished from those of the old one.

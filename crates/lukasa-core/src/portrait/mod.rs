@@ -287,7 +287,7 @@ pub fn inputs_hash(name: &PortraitName, inputs: &[Version], prompt: Option<&str>
         part(&version.root().to_string());
         part(&sentence::words(version));
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hash.finalize())
 }
 
 /// Compiles a portrait: the phrased sentences whose facts are all still present, and every fact

@@ -63,7 +63,7 @@ fn digest_line(text: &str) -> String {
 fn digest(text: &str) -> String {
     const DIGEST_BYTES: usize = 6;
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&hash[..DIGEST_BYTES])
 }
 
 /// Whether the file at this path is a conversation, or the list of what was left out of them.

@@ -1,7 +1,7 @@
 //! Consolidation of learned facts. The rules are in the core; this module loads the facts, applies
 //! the rules and writes the result as one operation, which undo reverses as a whole. No content
 //! changes, no fact is removed, and the only additions are notes of what the user talks about
-//! lately: a result that would break this is refused before anything is written.
+//! recently: a result that would break this is refused before anything is written.
 //!
 //! Before the write, `comparison` compares changed memories with others, partly with a chat model;
 //! `plan` decides what follows from the results.
@@ -205,7 +205,7 @@ impl Consolidator {
     }
 }
 
-/// New notes of what the user talks about lately, each with its confidence.
+/// New notes of what the user has talked about recently, each with its confidence.
 async fn recent_topics(scope: &Scope, now: Timestamp) -> Result<Vec<(Claim, f32)>> {
     let looked_at = i64::try_from(focus::MAX_RECENT_SESSIONS).unwrap_or(i64::MAX);
     let chats = consolidation::recent_sessions(scope, now - RECENT_PERIOD, looked_at).await?;

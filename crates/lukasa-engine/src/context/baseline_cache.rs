@@ -1,4 +1,4 @@
-//! The baselines that requests have rendered lately, by user and budget.
+//! The baselines that requests have rendered recently, by user and budget.
 //!
 //! A rendered baseline depends on the versions that are chosen for it, in their order, on what these
 //! said before they changed, and on the sentences of the portraits. The versions are chosen for each

@@ -53,7 +53,7 @@ impl ContextRequest {
             let what = format!("key: {error}");
             Error::Internal(lukasa_store::Error::Corrupt { table: "baseline", what })
         })?;
-        Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex::encode(&digest[..8]))
     }
 }
 

@@ -107,7 +107,7 @@ impl Contexts {
     ) -> Result<SharedFindings> {
         let member = caller.in_space(name);
         if paused {
-            // A caller who is not a member is refused all the same.
+            // A caller who is not a member is refused here too.
             self.parts.store.read_as(&member).await?;
             return Ok(SharedFindings::default());
         }

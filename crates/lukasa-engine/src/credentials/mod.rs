@@ -453,7 +453,7 @@ impl Credentials {
 fn print_seal(seed: &[u8], text: &str) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, seed);
     let code = hmac::sign(&key, format!("seal\n{text}").as_bytes());
-    code.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(code.as_ref())
 }
 
 /// The record of the end of a credential of this kind.

@@ -53,7 +53,7 @@ impl Credentials {
     }
 
     /// Signs in the user named `user`, authorised by a credential that may mint tokens. A sign-in
-    /// that switches to another user passes its authorisation and its end on, and ends.
+    /// that switches to another user transfers its authorisation and expiry to the new one, then ends.
     pub async fn sign_in(
         &self,
         by: &AdmittedCredential,

@@ -93,7 +93,7 @@ impl From<&ErasureRecord> for JournalEntry {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(text)[..4])
 }
 
 /// A line of the journal.
@@ -274,7 +274,7 @@ impl Journal {
     pub fn name(&self) -> io::Result<Option<String>> {
         let mut line = String::new();
         BufReader::new(File::open(&self.path)?.take(1_024)).read_line(&mut line)?;
-        let name = || Sha256::digest(&line).iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = || hex::encode(Sha256::digest(&line));
         Ok(line.ends_with('\n').then(name))
     }
 

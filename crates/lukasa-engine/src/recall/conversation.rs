@@ -1,4 +1,4 @@
-//! What recall found lately in each conversation: at most fifty memories, for five minutes.
+//! The memories that recall found recently in each conversation: at most fifty, for five minutes.
 //!
 //! The same question is answered again while nothing has changed. For another question the ranking
 //! is made again, because it depends on the words, and only the memories that the conversation was

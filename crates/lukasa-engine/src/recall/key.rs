@@ -188,7 +188,7 @@ mod tests {
     fn digest(query: &RecallQuery, ctx: &RecallContext) -> String {
         let user = UserId::from_uuid(uuid::Uuid::nil());
         let key = query.cache_key(user, ctx).expect("a key");
-        key.question.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(key.question)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The memories that requests have read lately, by user: most prompts of a user have the same ones.
+//! The memories that requests have read recently, by user: most prompts of a user have the same ones.
 //!
 //! A version changes only if its memory changes, which raises the revision of the user's facts. A
 //! request uses only versions that were read at the revision that it has read itself, so nothing that

@@ -236,7 +236,7 @@ pub(super) async fn count_patterns(
 ) -> Result<BTreeMap<FactId, ObservedPattern>> {
     let mut patterns = BTreeMap::new();
     for version in histories.iter().flatten().filter(|version| version.known.until.is_none()) {
-        let Some(event) = ObservedEvent::noted_in(version) else { continue };
+        let Some(event) = ObservedEvent::from_memory(version) else { continue };
         let left = observation::pattern_of(scope, &event, PATTERN_PERIOD, without).await?;
         patterns.extend(left.map(|left| (version.fact, left)));
     }

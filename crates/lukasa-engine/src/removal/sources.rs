@@ -9,8 +9,8 @@ use lukasa_core::job::{RetellTask, Task};
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    Caller, Changes, Depth, Episode, EpisodeId, Fate, ObservationId, Operation, OperationId,
-    Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version,
+    Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, ObservationId, Operation,
+    OperationId, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version,
 };
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
@@ -18,7 +18,7 @@ use lukasa_store::{Batch, Scope, episode, job, observation, operation, removal, 
 
 use super::Removals;
 use super::facts::remove_one;
-use super::impact::{Impact, count_impact, decide_fates, load_impact};
+use super::impact::{Fated, Impact, count_impact, decide_fates, load_impact};
 use super::observations::ErasedParts;
 use super::{new_erasure, record_erasures};
 use crate::consents::set_consents;
@@ -61,7 +61,9 @@ impl Removals {
         let impact = load_impact(&scope, source, Depth::Trash).await?;
         let mut ids = lukasa_core::Ids::new(now, [0; 16]);
         let mut stamp = Stamp { at: micros(now), operation: ids.operation(), ids };
-        let fates = decide_fates(&impact, Depth::Trash, caller, &mut stamp)?;
+        let mut fates = decide_fates(&impact, Depth::Trash, caller, &mut stamp)?;
+        let independent = saved_without_turns(&impact, &fates);
+        fates.extend(independent);
         let mut memories = Vec::new();
         for (history, fate, _) in fates {
             let known: Vec<Version> =
@@ -73,8 +75,8 @@ impl Removals {
         Ok(Dependents { reached, memories, episodes: impact.episodes })
     }
 
-    /// Moves a source to the trash with what depends on it alone. Of an episode that is nothing: it
-    /// is summarised again, and what was learned from its turns stays. It can be undone as a whole.
+    /// Moves a source to the trash with what depends on it alone. Nothing depends on
+    /// an episode alone: it is summarised again, and what was learned from its turns stays. It can be undone as a whole.
     pub async fn withdraw(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
         self.remove_source(request, source, Depth::Trash, ErasedParts::default(), None).await
     }
@@ -240,6 +242,21 @@ impl Removals {
         }
         Ok(batch)
     }
+}
+
+/// The active memories that were saved in a session as a whole and cite none of its turns. They stay
+/// when the session is removed.
+fn saved_without_turns<'r>(impact: &'r Impact, fates: &[Fated<'r>]) -> Vec<Fated<'r>> {
+    if !impact.whole {
+        return Vec::new();
+    }
+    let fated: BTreeSet<FactId> = fates.iter().map(|(history, _, _)| history[0].fact).collect();
+    let is_active = |v: &Version| v.known.until.is_none() && v.state == State::Active;
+    let independent = impact
+        .histories
+        .iter()
+        .filter(|history| history.iter().any(is_active) && !fated.contains(&history[0].fact));
+    independent.map(|h| (h.as_slice(), Fate::Kept, Changes::default())).collect()
 }
 
 /// A source that is permanently removed.

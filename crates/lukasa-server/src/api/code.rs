@@ -131,7 +131,7 @@ error_codes! {
         "Predictions are listed as uses of type `predicted` with `GET /api/memory/usage`, and kept for 90 days.";
     OutcomeKnown = "outcome_known", 409, "The prediction has another outcome already",
         "A prediction has one outcome. State a new prediction.";
-    LeftOutNotFound = "left_out_not_found", 404, "There is nothing left out at this place of the pass",
+    LeftOutNotFound = "left_out_not_found", 404, "There is no left-out proposal at this position of the pass",
         "List what passes left out with `GET /api/passes`. It is gone once its turn was deleted or it was learned.";
     EpisodeNotFound = "episode_not_found", 404, "There is no such episode",
         "List episodes with `GET /api/episodes`.";

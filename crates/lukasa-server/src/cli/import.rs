@@ -20,6 +20,7 @@ use sha2::{Digest, Sha256};
 use super::client::ServerArgs;
 use super::{FormatArgs, say, say_json};
 use crate::archive::{self, CheckedArchive};
+use crate::url::encoded;
 
 /// Most items, turns and bytes of one request. Small enough for a progress bar to move.
 const BATCH_ITEMS: usize = 200;
@@ -286,11 +287,7 @@ fn name_of(path: &Path) -> String {
 
 /// The path of an import request with these query parameters.
 fn import_path(parameters: &[(&str, &str)]) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
-    let escape = |b: u8| if plain(b) { (b as char).to_string() } else { format!("%{b:02X}") };
-    let pair = |(name, value): &(&str, &str)| {
-        format!("{name}={}", value.bytes().map(escape).collect::<String>())
-    };
+    let pair = |(name, value): &(&str, &str)| format!("{name}={}", encoded(value));
     format!("/api/import?{}", parameters.iter().map(pair).collect::<Vec<_>>().join("&"))
 }
 

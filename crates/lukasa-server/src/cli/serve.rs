@@ -308,7 +308,7 @@ impl ServeArgs {
         let address = listener.local_addr()?;
         tracing::info!(%address, ?auth, "listening");
         if *auth == Auth::Off {
-            tracing::info!("no authentication: only this machine is answered");
+            tracing::info!("no authentication: only requests from this machine are accepted");
             tracing::info!("open http://{address}/ in a browser for the console");
         }
         on_listening(address);

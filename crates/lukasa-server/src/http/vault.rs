@@ -258,7 +258,7 @@ pub async fn get_vault(
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
-    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex::encode(hash.finalize());
     Ok(Json(VaultView { files: file_views(files), sha256 }))
 }
 

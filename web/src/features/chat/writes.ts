@@ -8,7 +8,6 @@ import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { hasHiddenTitle } from "../../data/hidden.ts";
-import { dependentsOf } from "../../data/sources.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
@@ -59,7 +58,7 @@ export function useChatWrites() {
         show: () => show((all) => all.filter((one) => one.id !== session.id)),
         run: async () => {
           const source = { session_id: session.id };
-          const rests = await dependentsOf(lukasa, queries, source).catch(() => undefined);
+          const rests = await lukasa.dependents(source).catch(() => undefined);
           const { trashed_at } = await lukasa.sessions.delete(session.id);
           const page = await lukasa.operations.list({ limit: 10 }).page();
           const deletion = page.data.find((one) => one.verb === "delete" && one.at === trashed_at);

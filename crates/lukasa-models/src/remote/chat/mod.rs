@@ -130,7 +130,7 @@ impl RemoteChat {
             };
             let Some(refusal) = failure.refusal else { return Err(failure.error) };
             let next = dialect.after(&refusal, parts).filter(|next| !tried.contains(next));
-            // The first refusal says most about the service: the others are about makeshift forms.
+            // The first refusal says most about the service: the others are about fallback request formats.
             let error = first_refusal.get_or_insert(failure.error);
             match next.filter(|_| tried.len() < MAX_FORMS) {
                 Some(next) => tried.push(next),

@@ -173,5 +173,5 @@ fn replace(file: &Path, bytes: &[u8], mode: Option<u32>) -> anyhow::Result<()> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(bytes))
 }

@@ -6,7 +6,7 @@ use lukasa_engine::cells::{self, CellAddress};
 
 use super::{Check, with_cause};
 
-/// Whether every cell answers, has the schema and holds what the map says, and whether a move is
+/// Whether every cell answers, has the schema and matches the placement map, and whether a move is
 /// under way.
 pub async fn cells(directory: &ConnectOptions) -> Vec<Check> {
     const MAP: &str = "run `lukasa migrate`";
@@ -39,8 +39,11 @@ pub async fn cells(directory: &ConnectOptions) -> Vec<Check> {
     let unscrubbed = found.iter().filter(|cell| cell.moved_from_at.is_some());
     let names: Vec<&str> = unscrubbed.map(|cell| cell.name.as_str()).collect();
     let text = match names.is_empty() {
-        true => "no deleted rows of moved users are left in files".to_owned(),
-        false => format!("deleted rows of moved users are in the files of {}", names.join(", ")),
+        true => "no deleted rows of moved users are left in the data files".to_owned(),
+        false => format!(
+            "deleted rows of moved users are still in the data files of {}",
+            names.join(", ")
+        ),
     };
     checks.push(Check::new("moved users", names.is_empty(), text, "run `lukasa scrub`").or_warn());
     checks
@@ -77,7 +80,7 @@ async fn check(cell: &CellAddress, placement: &Placement) -> Check {
         }
         let agrees = cells::agrees(cell, placement).await?;
         let text =
-            if agrees { "holds what the map says" } else { "does not hold what the map says" };
+            if agrees { "matches the placement map" } else { "does not match the placement map" };
         Ok::<_, lukasa_engine::Error>((agrees, text.to_owned()))
     };
     let (good, text) = match verdict.await {

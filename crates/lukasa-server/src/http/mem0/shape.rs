@@ -108,7 +108,7 @@ pub fn memory(memory: &Memory, user: &str) -> Map<String, Value> {
 }
 
 fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(text)[..16])
 }
 
 /// The history of a memory: one entry for each operation that changed its content or whether it is
