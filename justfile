@@ -116,8 +116,8 @@ reversible *args:
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- reversible "$@"
 
 # Consolidation runs: with --hostile under a lying model, else what a run costs.
-nights *args:
-    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- nights "$@"
+consolidation *args:
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- consolidation "$@"
 
 # Planted contradictions are found, and an obedient model merges no two different memories.
 contradictions *args:

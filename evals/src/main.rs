@@ -46,7 +46,7 @@ enum Command {
     /// Attacks through every entry point for writes of a running server.
     HostileWrites(lukasa_evals::writes::Args),
     /// Consolidation: its cost, and with `--hostile` the effect of a model that lies.
-    Nights(lukasa_evals::consolidation::Args),
+    Consolidation(lukasa_evals::consolidation::Args),
     /// Comparison of memories: planted contradictions, and merges by a model that always agrees.
     Contradictions(lukasa_evals::consolidation::contradictions::Args),
     /// Lukasa's own blocks in conversations: nothing may be learned from them.
@@ -96,7 +96,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Overload(args) => lukasa_evals::overload::run(args).await,
         Command::Hostile(args) => lukasa_evals::learning::hostile::run(args).await,
         Command::HostileWrites(args) => lukasa_evals::writes::run(args).await,
-        Command::Nights(args) => lukasa_evals::consolidation::run(args).await,
+        Command::Consolidation(args) => lukasa_evals::consolidation::run(args).await,
         Command::Contradictions(args) => {
             lukasa_evals::consolidation::contradictions::run(args).await
         }

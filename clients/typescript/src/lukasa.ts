@@ -28,7 +28,7 @@ import type {
   MemoryEvent,
   MintToken,
   ModelCalls,
-  NightView,
+  ConsolidationReportView,
   ObservationView,
   OperationView,
   PassView,
@@ -255,7 +255,7 @@ export class Lukasa extends Transport {
     consolidate: ({
       dry_run,
       ...options
-    }: Options & { dry_run?: boolean } = {}): Promise<NightView> =>
+    }: Options & { dry_run?: boolean } = {}): Promise<ConsolidationReportView> =>
       this.request("POST", "/api/consolidate", { ...options, body: { dry_run: dry_run ?? false } }),
   };
 

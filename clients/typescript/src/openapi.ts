@@ -2327,7 +2327,7 @@ export interface components {
             cost_micros: number;
         };
         /** @description Result of a consolidation run or dry run. */
-        NightView: {
+        ConsolidationReportView: {
             /** @description The operation that undo reverses as a whole; null if nothing was done. */
             operation_id?: string | null;
             /** @description How many memories were examined. */
@@ -4002,7 +4002,7 @@ export type ModelServiceSettings = components['schemas']['ModelServiceSettings']
 export type ModelServiceTestView = components['schemas']['ModelServiceTestView'];
 export type ModelServiceView = components['schemas']['ModelServiceView'];
 export type ModelSumView = components['schemas']['ModelSumView'];
-export type NightView = components['schemas']['NightView'];
+export type ConsolidationReportView = components['schemas']['ConsolidationReportView'];
 export type ObservationPage = components['schemas']['ObservationPage'];
 export type ObservationView = components['schemas']['ObservationView'];
 export type OpenSession = components['schemas']['OpenSession'];
@@ -6524,7 +6524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NightView"];
+                    "application/json": components["schemas"]["ConsolidationReportView"];
                 };
             };
             default: {

@@ -79,7 +79,7 @@ impl From<&RatingChange> for StepView {
 
 /// Result of a consolidation run or dry run.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct NightView {
+pub struct ConsolidationReportView {
     /// The operation that undo reverses as a whole; null if nothing was done.
     operation_id: Option<String>,
     /// How many memories were examined.
@@ -91,7 +91,7 @@ pub struct NightView {
     observed_operation_id: Option<String>,
 }
 
-impl From<&ConsolidationReport> for NightView {
+impl From<&ConsolidationReport> for ConsolidationReportView {
     fn from(report: &ConsolidationReport) -> Self {
         Self {
             operation_id: report.operation.map(|id| id.to_string()),
@@ -113,15 +113,15 @@ impl From<&ConsolidationReport> for NightView {
 /// memories as the policy says: an operation of their own.
 #[utoipa::path(post, path = "/api/consolidate", tag = "learning",
     request_body = Consolidation, responses(
-    (status = 200, body = NightView),
+    (status = 200, body = ConsolidationReportView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn consolidate(
     State(app): State<App>,
     Writer(caller): Writer,
     sent: JsonRequest<Consolidation>,
-) -> Result<Json<NightView>, Problem> {
+) -> Result<Json<ConsolidationReportView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let dry = sent.body.dry_run;
     let work = async move { engine.consolidation.run_now(&request, dry).await };
-    Ok(Json(NightView::from(&app.detached(work).await?)))
+    Ok(Json(ConsolidationReportView::from(&app.detached(work).await?)))
 }

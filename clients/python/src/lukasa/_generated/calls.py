@@ -934,7 +934,7 @@ def list_model_calls(query: params.ListModelCallsQuery | None = None) -> Call[mo
     )
 
 
-def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
+def consolidate(body: params.Consolidation | None = None) -> Call[models.ConsolidationReport]:
     """Consolidate memories now, as the daily job does.
 
     Memories that were repeated often are rated higher, those that use has shown to be wrong are
@@ -948,7 +948,7 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Night]:
         "POST",
         "/api/consolidate",
         body=body or {},
-        answer=models.Night,
+        answer=models.ConsolidationReport,
         keyed=True,
         again=True,
     )
