@@ -391,12 +391,7 @@ mod tests {
     #[test]
     fn text_of_another_language_against_an_exclusion_is_found() {
         for (key, value, text, about) in [
-            (
-                "exclude_ingredients",
-                "Erdnüsse, Muscheln",
-                "Etwas mit einer Muschel?",
-                Some("Muscheln"),
-            ),
+            ("exclude_ingredients", "Pilze, Erdnüsse", "Etwas mit Erdnuss?", Some("Erdnüsse")),
             ("exclude_ingredients", "Erdnüsse", "Kuchen ohne Erdnüsse", None),
             ("keine_zutaten", "Pilze", "Ein Risotto mit Pilzen bitte", Some("Pilze")),
             (

@@ -268,9 +268,9 @@ mod tests {
         let expected = format!("Drinks oolong (fact, food, inferred {date}, 80% sure)");
         assert_eq!(listed_line(&fact), expected);
         // What an assistant says is a rule is none until the user agrees.
-        let mut told = version(Voice::stated(Origin::Assistant));
-        told.claim.force = Force::Hard;
-        assert!(listed_line(&told).contains(" (fact, "), "{}", listed_line(&told));
+        let mut claimed = version(Voice::stated(Origin::Assistant));
+        claimed.claim.force = Force::Hard;
+        assert!(listed_line(&claimed).contains(" (fact, "), "{}", listed_line(&claimed));
     }
 
     #[test]

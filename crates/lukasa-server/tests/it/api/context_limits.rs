@@ -140,7 +140,7 @@ async fn dynamic_part_shrinks_before_the_baseline() {
     alice.post("/api/sessions/past/turns", json!({ "turns": turns })).await.expect(201);
     // Each in a session of its own: the baseline of a session is rendered only once.
     let parts = async |session: &str, budget: usize, turns: usize| {
-        let ask = json!({ "query": "Tell me about my concerto", "session_id": session,
+        let ask = json!({ "query": "My concerto by the lake", "session_id": session,
             "budget": budget, "limit": 0, "turns": turns, "episodes": 0 });
         let given = retrieve(&alice, ask).await.json();
         let cited = |part: &str| given[part]["citations"].as_array().unwrap().clone();

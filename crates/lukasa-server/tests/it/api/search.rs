@@ -99,7 +99,7 @@ async fn search_for_general_knowledge_finds_nothing() {
     }
     let said = |content: &str| json!({ "role": "user", "content": content });
     let turns = json!({ "turns": [said("I practise French with Ana every week, it is going well"),
-        said("I flew to Brazil in May and wrote postcards all day")] });
+        said("I took the night train to Vienna in May and slept badly")] });
     alice.post("/api/sessions/past/turns", turns).await.expect(201);
     let general =
         ["What is the capital of France?", "What is the GDP of Brazil?", "Who wrote Hamlet?"];
