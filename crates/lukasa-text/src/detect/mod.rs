@@ -346,7 +346,7 @@ mod tests {
             ("fill it in and mark it", &[]),
             ("read vol. 2, it is patron saints all over", &[]),
             ("what is the plan?", &[]),
-            ("my son took a plane", &["relationships", "travel"]),
+            ("my son sat on a plane", &["relationships", "travel"]),
         ]);
     }
 
