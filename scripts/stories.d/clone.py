@@ -11,7 +11,7 @@ USER = "Ada"
 
 
 def play(story: Story) -> None:
-    story.set_preset("clone", observed="on")
+    story.set_preset("clone")
 
     with story.step("Raw events come from other applications and are never rewritten"):
         events = orders("Kroger", days=(1, 3, 5, 8), per_day=2) + orders("Aldi", days=(2,), per_day=1)
@@ -31,6 +31,10 @@ def play(story: Story) -> None:
         strong = story.find("journal")
         story.console(f"{strong['content']} ({strong['tier']}, {strong['confidence']:.0%} sure)")
         story.expect("sixteen on eight days are strong", strong["tier"] == "strong")
+        baseline = story.human("POST", "/api/memory/retrieve", {"query": "Hello", "preview": True})["baseline"]["content"]
+        lines = [line for line in baseline.splitlines() if "Observed often" in line]
+        story.expect("the strong one alone is in prompts", len(lines) == 1 and "journal" in lines[0])
+        story.expect("as a tentative line", "tentative" in lines[0])
         story.expect("a single event made nothing", story.find("Aldi") is None)
         recalled = story.tool("recall_memories", query="Where do I order groceries?")["structuredContent"]["memories"]
         shown = next(one for one in recalled if one["id"] == pattern["id"])

@@ -2524,7 +2524,7 @@ export interface components {
             agents?: components["schemas"]["AgentsPatch"] | null;
             /**
              * @description What happens to patterns that were counted in observations: `off`, `ask` (each is a proposal;
-             *     the default) or `on` (each is stored, for recall only).
+             *     the default) or `on` (each is stored, and a strong one is in prompts too, as tentative).
              */
             observed?: string | null;
             /**
@@ -3037,9 +3037,10 @@ export interface components {
             min_confidence?: number | null;
             /**
              * Format: float
-             * @description Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
-             *     the user, and 0.25 for any other, such as a question of general knowledge (0.15 without an
-             *     embedder). A memory that was found by a link, a name or a time in the query is not left out.
+             * @description Leaves out memories, turns and episodes that are less relevant, between 0 and 1. If absent, 0.05
+             *     for a query about the user, and 0.25 for any other, such as a question of general knowledge (0.15
+             *     without an embedder); for turns at least 0.15. What was found by a link, a name or a time in the
+             *     query is not left out.
              */
             min_relevance?: number | null;
             /** @description How many sessions at most; none if absent. */
@@ -3064,7 +3065,7 @@ export interface components {
              */
             known_at?: string | null;
             /**
-             * @description The user's time zone, for words such as "yesterday"; UTC if absent.
+             * @description The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
              * @example Europe/Lisbon
              */
             timezone?: string | null;

@@ -21,15 +21,30 @@ pub struct Domain {
     pub builtin: bool,
 }
 
+/// Which soft memories of a domain expire by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DomainExpiry {
+    /// Circumstances: tasks, projects, context. Not traits and preferences of the user (C09).
+    Circumstances,
+    /// Every soft memory.
+    Soft,
+}
+
 impl Domain {
-    /// When a memory valid from a given time expires by default. Only circumstances expire: tasks,
-    /// projects, context. Hard rules never do (R146), nor do traits and preferences of the user
-    /// (C09).
-    pub fn expires_at(&self, claim: &Claim, from: Timestamp) -> Option<Timestamp> {
-        let is_circumstance = claim.category == Category::Context
-            || type_policy(claim.memory_type).expires
-            || matches!(claim.kind, Kind::Context | Kind::Project);
-        let expires = is_circumstance && claim.force == Force::Soft;
+    /// When a memory valid from a given time expires by default. Hard rules never do (R146).
+    pub fn expires_at(
+        &self,
+        claim: &Claim,
+        from: Timestamp,
+        expiry: DomainExpiry,
+    ) -> Option<Timestamp> {
+        let is_circumstance = || {
+            claim.category == Category::Context
+                || type_policy(claim.memory_type).expires
+                || matches!(claim.kind, Kind::Context | Kind::Project)
+        };
+        let expires =
+            claim.force == Force::Soft && (expiry == DomainExpiry::Soft || is_circumstance());
         let days = self.default_expiration_days.filter(|_| expires)?;
         from.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok().map(micros)
     }
@@ -88,17 +103,21 @@ mod tests {
 
     #[test]
     fn circumstances_expire_by_domain_and_other_facts_do_not() {
+        use super::DomainExpiry::{Circumstances, Soft};
         let domains = builtin_domains();
         let of = |name: &str| domains.iter().find(|domain| domain.name == name).unwrap();
         let lasting = Claim::saying("Is a baker");
         let soft = Claim { kind: Kind::Project, ..Claim::saying("Has a deadline") };
         let start = Timestamp::UNIX_EPOCH;
-        assert_eq!(of("work").expires_at(&lasting, start), None);
+        assert_eq!(of("work").expires_at(&lasting, start, Circumstances), None);
         let ninety = Timestamp::from_second(90 * 86_400).unwrap();
-        assert_eq!(of("work").expires_at(&soft, start), Some(ninety));
-        assert_eq!(of("travel").expires_at(&soft, start), None);
+        assert_eq!(of("work").expires_at(&soft, start, Circumstances), Some(ninety));
+        assert_eq!(of("travel").expires_at(&soft, start, Circumstances), None);
+        assert_eq!(of("work").expires_at(&lasting, start, Soft), Some(ninety));
+        assert_eq!(of("travel").expires_at(&lasting, start, Soft), None);
         let hard = Claim { force: Force::Hard, ..soft };
-        assert_eq!(of("work").expires_at(&hard, start), None);
+        assert_eq!(of("work").expires_at(&hard, start, Circumstances), None);
+        assert_eq!(of("work").expires_at(&hard, start, Soft), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::{AgentPolicy, Replacing};
-use crate::domain;
+use crate::domain::{self, DomainExpiry};
 use crate::fact::Category;
 use crate::fade::INJECT_CONFIDENCE;
 use crate::session::Keep;
@@ -35,7 +35,7 @@ words!(
         Off = "off",
         // It is a proposal until the user accepts it.
         Ask = "ask",
-        // It is stored at once, for recall only.
+        // It is stored at once: for recall only, and in prompts too, as tentative, once it is strong.
         On = "on",
     }
 );
@@ -209,12 +209,18 @@ impl Policy {
                 floors: BTreeMap::from([(Category::Profile, 0.9), (Category::Context, 0.7)]),
                 ..base
             },
-            // Every inferred fact is a proposal first.
+            // Every inferred fact is a proposal first, and every soft memory of a domain with an expiry
+            // expires (`domain_expiry`).
             "assistant" => Self { admission: Admission::Propose, ..base },
             // Long sessions, whole transcripts.
             "research" => Self { idle_close_minutes: Some(120), window: 20, ..base },
-            // By evidence alone, soon after the last turn.
-            "clone" => Self { extract: Trigger::Idle, idle_close_minutes: Some(10), ..base },
+            // By evidence alone, soon after the last turn; patterns in observations too.
+            "clone" => Self {
+                extract: Trigger::Idle,
+                idle_close_minutes: Some(10),
+                observed: ObservedPatterns::On,
+                ..base
+            },
             _ => return None,
         })
     }
@@ -273,6 +279,14 @@ impl Policy {
     /// Admission of inferred claims about a domain.
     pub fn admission_in(&self, domain: Option<&str>) -> Admission {
         domain.and_then(|name| self.domains.get(name)).copied().unwrap_or(self.admission)
+    }
+
+    /// Which soft memories of a domain expire by default.
+    pub fn domain_expiry(&self) -> DomainExpiry {
+        match self.preset.as_str() {
+            "assistant" => DomainExpiry::Soft,
+            _ => DomainExpiry::Circumstances,
+        }
     }
 
     /// The domains that the preset asks the user's consent for: to open them, and to use what is
@@ -390,6 +404,14 @@ mod tests {
             }
         }
         assert!(Policy::preset("reckless").is_none());
+    }
+
+    #[test]
+    fn preset_clone_stores_patterns_and_others_ask() {
+        for name in PRESETS {
+            let stores = Policy::preset(name).unwrap().observed == ObservedPatterns::On;
+            assert_eq!(stores, name == "clone", "{name}");
+        }
     }
 
     #[test]

@@ -71,6 +71,7 @@ mod transcript;
 pub mod undo;
 pub mod vault;
 pub mod webhooks;
+mod zone;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use lukasa_core::admission::Writer;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::{OBSERVATIONS, OBSERVATIONS_AT_ONCE, OBSERVATIONS_KEPT};
 use lukasa_core::observation::{Observation, ObservedEvent, ObservedPattern, PATTERN_PERIOD};
-use lukasa_core::policy::ObservedPatterns;
+use lukasa_core::policy::{ObservedPatterns, Policy};
 use lukasa_core::record::Provenance;
 use lukasa_core::time::micros;
 use lukasa_core::{
@@ -198,7 +198,7 @@ impl Observations {
             if !observation::has_memory(&writing.scope, &pattern.event).await? {
                 pattern.latest = observation::latest(&writing.scope, &pattern.event, &[]).await?;
                 pattern.latest.truncate(pattern.times);
-                let opens = note(&mut writing, &pattern, pattern.state(wanted)).await?;
+                let opens = note(&mut writing, &pattern, pattern.state(wanted), &policy).await?;
                 match opens.is_empty() {
                     true => rejected_at = Some(at),
                     false => noted += 1,
@@ -265,6 +265,7 @@ async fn note(
     writing: &mut Writing<'_>,
     pattern: &ObservedPattern,
     state: State,
+    policy: &Policy,
 ) -> Result<Vec<lukasa_core::Version>> {
     let claim = pattern.claim();
     let screening = admission::screen(&claim).await;
@@ -276,7 +277,7 @@ async fn note(
     };
     let AdmittedClaim { claim, state: most, domain } = admitted;
     let from = writing.stamp.at;
-    let until = domain.and_then(|domain| domain.expires_at(&claim, from));
+    let until = domain.and_then(|domain| domain.expires_at(&claim, from, policy.domain_expiry()));
     let provenance = Provenance {
         confidence: Some(pattern.confidence()),
         tier: pattern.tier(),

@@ -27,7 +27,8 @@ macro_rules! facet_columns {
               when confidence is null then 0.95::real else confidence end, \
          not extracted or consented_at is not null, \
          consented_at is not null or origin in ('user_said', 'user_turn') \
-           or (origin = 'assistant' and not extracted), \
+           or (origin = 'assistant' and not extracted) \
+           or (origin = 'observed' and extracted and tier = 'strong' and domain is null), \
          consented_at is null and origin = 'assistant' and not extracted, \
          array_remove(array_prepend(key, tags), null), session, valid_from, valid_until, known_from, \
          coalesce(last_confirmed_at, known_from)"

@@ -6,12 +6,16 @@
 
 use crate::terms::{Language, Term, words};
 
+/// The languages in which rules and texts are compared, besides that of the text: a short text can
+/// rarely be detected.
+const COMPARED: [&str; 4] = ["en", "de", "fr", "es"];
+
 /// Maximum number of characters of a text that are read.
 const MAX_CHARS: usize = 4_000;
 /// Maximum number of words before a mention that can deny it: "no shellfish", "without any nuts".
 const DENIAL_WORDS: usize = 3;
 
-const EXCLUDES: [&str; 19] = [
+const EXCLUDES: &[&str] = &[
     "exclude",
     "excludes",
     "excluded",
@@ -31,10 +35,72 @@ const EXCLUDES: [&str; 19] = [
     "intolerance",
     "dislike",
     "dislikes",
+    "ausschließen",
+    "ausgeschlossen",
+    "vermeiden",
+    "nie",
+    "ohne",
+    "kein",
+    "keine",
+    "verboten",
+    "allergie",
+    "exclure",
+    "exclus",
+    "éviter",
+    "jamais",
+    "sans",
+    "interdit",
+    "allergies",
+    "excluir",
+    "excluidos",
+    "evitar",
+    "nunca",
+    "sin",
+    "prohibido",
+    "alergia",
+    "alergias",
 ];
-const UPPER: [&str; 4] = ["after", "latest", "until", "past"];
-const LOWER: [&str; 4] = ["before", "earliest", "from", "since"];
-const AT_MOST: [&str; 6] = ["max", "maximum", "limit", "budget", "under", "most"];
+const UPPER: &[&str] = &[
+    "after",
+    "latest",
+    "until",
+    "past",
+    "nach",
+    "spätestens",
+    "bis",
+    "après",
+    "jusqu",
+    "después",
+    "hasta",
+];
+const LOWER: &[&str] = &[
+    "before",
+    "earliest",
+    "from",
+    "since",
+    "vor",
+    "frühestens",
+    "ab",
+    "avant",
+    "dès",
+    "antes",
+    "desde",
+];
+const AT_MOST: &[&str] = &[
+    "max",
+    "maximum",
+    "limit",
+    "budget",
+    "under",
+    "most",
+    "höchstens",
+    "höchstpreis",
+    "maximal",
+    "limite",
+    "máximo",
+    "límite",
+    "presupuesto",
+];
 const DENIALS: [&str; 18] = [
     "no", "not", "without", "never", "avoid", "free", "don't", "ohne", "kein", "keine", "keinen",
     "nicht", "sin", "sans", "pas", "sem", "senza", "geen",
@@ -45,10 +111,10 @@ const GENERAL: [&str; 8] = ["time", "price", "amount", "cost", "hour", "start", 
 /// What a rule forbids.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RuleCondition {
-    /// None of these may occur: the words of each, with their terms.
-    Excludes(Vec<(String, Vec<Term>)>),
+    /// None of these may occur.
+    Excludes(Vec<String>),
     /// Nothing of the subject before or after a time of the day, in minutes.
-    Times { subject: Vec<Term>, from: Option<u32>, until: Option<u32> },
+    Times { subject: String, from: Option<u32>, until: Option<u32> },
     /// No higher amount, in this currency if it has one.
     AtMost { amount: f64, currency: Option<&'static str> },
 }
@@ -63,29 +129,29 @@ impl RuleCondition {
             .collect();
         let has = |list: &[&str]| key.iter().any(|word| list.contains(&word.as_str()));
         let time = times(value).first().map(|(minutes, _)| *minutes);
-        if let Some(minutes) = time.filter(|_| has(&UPPER) || has(&LOWER)) {
+        if let Some(minutes) = time.filter(|_| has(UPPER) || has(LOWER)) {
             let is_about = |word: &&String| {
-                let lists: [&[&str]; 4] = [&UPPER, &LOWER, &EXCLUDES, &GENERAL];
+                let lists: [&[&str]; 4] = [UPPER, LOWER, EXCLUDES, &GENERAL];
                 lists.iter().all(|list| !list.contains(&word.as_str()))
             };
             let subject: Vec<&str> = key.iter().filter(is_about).map(String::as_str).collect();
-            let subject = terms(&subject.join(" "));
-            let until = has(&UPPER).then_some(minutes);
+            let subject = subject.join(" ");
+            let until = has(UPPER).then_some(minutes);
             let from = if until.is_none() { Some(minutes) } else { None };
             return Some(Self::Times { subject, from, until });
         }
-        if has(&AT_MOST) {
+        if has(AT_MOST) {
             let found = amounts(value).into_iter().next();
             let bare = || Some((first_number(value)?, None, String::new()));
             let (amount, currency, _) = found.or_else(bare)?;
             return Some(Self::AtMost { amount, currency });
         }
-        if !has(&EXCLUDES) {
+        if !has(EXCLUDES) {
             return None;
         }
-        let names = value.split([',', ';']).map(str::trim).filter(|name| !name.is_empty());
-        let named = names.map(|name| (name.to_owned(), terms(name)));
-        let named: Vec<_> = named.filter(|(_, terms)| !terms.is_empty()).collect();
+        let names = value.split([',', ';']).map(str::trim);
+        let names = names.filter(|name| !terms(name, Language::ENGLISH).is_empty());
+        let named: Vec<String> = names.map(str::to_owned).collect();
         (!named.is_empty()).then_some(Self::Excludes(named))
     }
 }
@@ -93,8 +159,10 @@ impl RuleCondition {
 /// A text prepared for comparison with many rules.
 #[derive(Debug)]
 pub struct ComparedText {
-    /// Each word with its term.
-    words: Vec<(String, Option<Term>)>,
+    /// The words, in lower case.
+    words: Vec<String>,
+    /// The term of each word by the rules of each language.
+    readings: Vec<(Language, Vec<Option<Term>>)>,
     times: Vec<(u32, String)>,
     amounts: Vec<(f64, Option<&'static str>, String)>,
 }
@@ -105,20 +173,30 @@ impl ComparedText {
         let text = &text[..end];
         let is_word = |c: char| c.is_alphanumeric() || c == '\'';
         let split = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
-        let word = |word: &str| (word.to_lowercase(), terms(word).first().copied());
-        Self { words: split.map(word).collect(), times: times(text), amounts: amounts(text) }
+        let words: Vec<String> = split.map(str::to_lowercase).collect();
+        let mut languages: Vec<Language> = COMPARED.into_iter().map(Language::parse).collect();
+        languages.push(Language::of(text));
+        languages.sort_unstable();
+        languages.dedup();
+        let term = |word: &String, language| terms(word, language).first().copied();
+        let reading = |language: Language| {
+            (language, words.iter().map(|word| term(word, language)).collect::<Vec<_>>())
+        };
+        let readings = languages.into_iter().map(reading).collect();
+        Self { words, readings, times: times(text), amounts: amounts(text) }
     }
 
     /// What of the text is against the rule, in the words of the rule or the text.
     pub fn breaks(&self, rule: &RuleCondition) -> Option<String> {
         match rule {
             RuleCondition::Excludes(named) => {
-                let found = |(_, terms): &&(String, Vec<Term>)| self.mentions(terms);
-                named.iter().find(found).map(|(name, _)| name.clone())
+                named.iter().find(|name| self.mentions(name)).cloned()
             }
             RuleCondition::Times { subject, from, until } => {
-                let own = |term: &Term| self.words.iter().any(|(_, word)| *word == Some(*term));
-                let is_about = subject.is_empty() || subject.iter().any(own);
+                let shares = |(language, own): &(Language, Vec<Option<Term>>)| {
+                    terms(subject, *language).into_iter().any(|term| own.contains(&Some(term)))
+                };
+                let is_about = subject.is_empty() || self.readings.iter().any(shares);
                 let breaks = |minutes: u32| {
                     from.is_some_and(|from| minutes < from)
                         || until.is_some_and(|until| minutes > until)
@@ -137,27 +215,31 @@ impl ComparedText {
         }
     }
 
-    /// Whether the terms occur next to each other, and the words before them do not deny them.
-    fn mentions(&self, terms: &[Term]) -> bool {
-        let own: Vec<(usize, Term)> = self
-            .words
-            .iter()
-            .enumerate()
-            .filter_map(|(at, (_, term))| term.map(|term| (at, term)))
-            .collect();
-        own.windows(terms.len()).any(|window| {
-            let same = window.iter().map(|(_, term)| term).eq(terms);
-            let (first, last) = (window[0].0, window[window.len() - 1].0);
-            let before = &self.words[first.saturating_sub(DENIAL_WORDS)..first];
-            let after = self.words.get(last + 1).into_iter();
-            let mut around = before.iter().chain(after.filter(|(word, _)| word == "free"));
-            same && !around.any(|(word, _)| DENIALS.contains(&word.as_str()))
+    /// Whether the words of a name occur next to each other by the rules of one of the languages, and
+    /// the words before them do not deny them.
+    fn mentions(&self, name: &str) -> bool {
+        self.readings.iter().any(|(language, own)| {
+            let terms = terms(name, *language);
+            let own = own.iter().enumerate();
+            let own: Vec<(usize, Term)> =
+                own.filter_map(|(at, term)| Some((at, (*term)?))).collect();
+            !terms.is_empty()
+                && own.windows(terms.len()).any(|window| self.is_named(window, &terms))
         })
+    }
+
+    fn is_named(&self, window: &[(usize, Term)], terms: &[Term]) -> bool {
+        let same = window.iter().map(|(_, term)| term).eq(terms);
+        let (first, last) = (window[0].0, window[window.len() - 1].0);
+        let before = &self.words[first.saturating_sub(DENIAL_WORDS)..first];
+        let after = self.words.get(last + 1).into_iter();
+        let mut around = before.iter().chain(after.filter(|word| *word == "free"));
+        same && !around.any(|word| DENIALS.contains(&word.as_str()))
     }
 }
 
-fn terms(text: &str) -> Vec<Term> {
-    words(text, Language::ENGLISH).into_iter().map(|word| word.term).collect()
+fn terms(text: &str, language: Language) -> Vec<Term> {
+    words(text, language).into_iter().map(|word| word.term).collect()
 }
 
 /// The runs of digits of a text: start, end, and the number before and after a separator.
@@ -304,6 +386,33 @@ mod tests {
         ] {
             assert_eq!(breaks(key, value, text).as_deref(), about, "{text}");
         }
+    }
+
+    #[test]
+    fn text_of_another_language_against_an_exclusion_is_found() {
+        for (key, value, text, about) in [
+            ("exclude_ingredients", "Pilze, Erdnüsse", "Etwas mit Erdnuss?", Some("Erdnüsse")),
+            ("exclude_ingredients", "Erdnüsse", "Kuchen ohne Erdnüsse", None),
+            ("keine_zutaten", "Pilze", "Ein Risotto mit Pilzen bitte", Some("Pilze")),
+            (
+                "exclude_ingredients",
+                "crevettes, noix",
+                "Une salade avec une crevette",
+                Some("crevettes"),
+            ),
+            ("exclude_ingredients", "crevettes", "Une salade sans crevettes", None),
+            ("evitar_ingredientes", "mariscos, nueces", "Una paella de marisco", Some("mariscos")),
+            ("evitar_ingredientes", "mariscos", "Una paella sin mariscos", None),
+            ("exclude_ingredients", "champignons", "Une recette végétarienne", None),
+        ] {
+            assert_eq!(breaks(key, value, text).as_deref(), about, "{text}");
+        }
+        let late = breaks("keine_meetings_nach", "16:00", "Lege die Meetings auf 17:00");
+        assert_eq!(late.as_deref(), Some("17:00"));
+        assert_eq!(
+            breaks("höchstpreis", "50 EUR", "Eine Lampe für 80 Euro").as_deref(),
+            Some("80 EUR")
+        );
     }
 
     #[test]

@@ -201,6 +201,10 @@ impl Asker<'_> {
         let mut request = json!({
             "query": query, "limit": memories, "turns": turns, "rerank": way.rerank,
         });
+        if turns > 0 {
+            // The whole ranking of turns is measured, without the floor of a search.
+            request["min_relevance"] = json!(0.0);
+        }
         if self.set.unit == Unit::Session && way.is_whole() {
             request["sessions"] = json!(depth);
         }

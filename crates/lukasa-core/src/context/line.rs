@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lukasa_text::line::{harmless, harmless_start};
 use serde_json::Value;
 
+use super::is_unconfirmed_pattern;
 use crate::admission::{is_high_stakes, is_users_own, name_directs};
 use crate::episode::Episode;
 use crate::fact::{Claim, Force, Version, value_text};
@@ -100,6 +101,21 @@ pub fn claim_line(claim: &Claim) -> String {
     }
 }
 
+/// A memory as one line of a list, in an answer to a tool call: the claim, whether it is a rule or
+/// else its category, its domain unless the claim begins with it, its project, and its reliability.
+pub fn listed_line(version: &Version) -> String {
+    let claim = &version.claim;
+    let text = claim_line(claim);
+    let what = if is_rule(version) { "rule" } else { claim.category.as_str() };
+    let domain = claim.domain.as_deref().map(harmless);
+    let domain = domain.filter(|domain| !text.starts_with(&format!("[{domain}] ")));
+    let domain = domain.map(|domain| format!(", {domain}")).unwrap_or_default();
+    let project = claim.project.as_ref();
+    let project = project.map(|project| format!(", project {}", harmless(project.as_str())));
+    let project = project.unwrap_or_default();
+    format!("{text} ({what}{domain}{project}, {})", reliability(version))
+}
+
 fn line_of_value(value: &Value) -> String {
     harmless_start(&value_text(value), VALUE_CHARS)
 }
@@ -121,7 +137,9 @@ pub(super) fn reliability(version: &Version) -> String {
     let relied = match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
         (Some(at), _) => format!("confirmed {}", date(at)),
         (None, Some(confidence)) => {
-            format!("inferred {}, {:.0}% sure", date(version.known.from), confidence * 100.0)
+            let tentative = if is_unconfirmed_pattern(version) { "tentative, " } else { "" };
+            let from = date(version.known.from);
+            format!("{tentative}inferred {from}, {:.0}% sure", confidence * 100.0)
         }
         (None, None) if version.origin < Origin::UserTurn => {
             format!("told by an assistant {}", date(version.known.from))
@@ -177,6 +195,7 @@ mod tests {
     use super::*;
     use crate::fact::tests::version;
     use crate::origin::Voice;
+    use crate::project::Project;
 
     fn line(domain: &str, key: &str, value: Option<Value>, content: &str) -> String {
         let mut rule = version(Voice::stated(Origin::UserSaid));
@@ -224,6 +243,34 @@ mod tests {
         ] {
             assert_eq!(line(domain, key, value, content), expected);
         }
+    }
+
+    #[test]
+    fn listed_line_has_key_domain_project_and_reliability() {
+        let mut rule = version(Voice::stated(Origin::UserSaid));
+        rule.claim.force = Force::Hard;
+        (rule.claim.domain, rule.claim.key) = (Some("schedule".into()), Some("earliest".into()));
+        rule.claim.content = "16:00".into();
+        rule.last_confirmed_at = Some("2026-11-08T10:00:00Z".parse().unwrap());
+        assert_eq!(listed_line(&rule), "[schedule] earliest: 16:00 (rule, confirmed 2026-11-08)");
+        rule.claim.project = Project::parse("apollo");
+        rule.claim.unmentioned = true;
+        assert_eq!(
+            listed_line(&rule),
+            "[schedule] earliest: 16:00 (rule, project apollo, confirmed 2026-11-08; \
+             use it, but do not mention it)"
+        );
+        let mut fact = version(Voice::extracted(Origin::UserTurn));
+        fact.claim.content = "Drinks oolong".into();
+        fact.claim.domain = Some("food".into());
+        fact.confidence = Some(0.8);
+        let date = fact.known.from.strftime("%Y-%m-%d").to_string();
+        let expected = format!("Drinks oolong (fact, food, inferred {date}, 80% sure)");
+        assert_eq!(listed_line(&fact), expected);
+        // What an assistant says is a rule is none until the user agrees.
+        let mut claimed = version(Voice::stated(Origin::Assistant));
+        claimed.claim.force = Force::Hard;
+        assert!(listed_line(&claimed).contains(" (fact, "), "{}", listed_line(&claimed));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::recall::Facets;
 use crate::time::Timestamp;
 
 pub use conflict::RuleConflict;
-pub use line::{EarlierClaim, EarlierClaims, claim_line};
+pub use line::{EarlierClaim, EarlierClaims, claim_line, listed_line};
 pub use section::Section;
 
 /// Token budget of a context and its shares.
@@ -71,7 +71,8 @@ impl Budget {
 }
 
 /// Whether a memory may be injected at a given time. Memories from tools, documents and imports are
-/// found by recall, but not injected until the user agrees to them.
+/// found by recall, but not injected until the user agrees to them. Strong patterns in observations
+/// are, as tentative.
 pub fn may_inject(facets: &Facets, at: Timestamp) -> bool {
     let sure = facets.firm || Belief::from(facets).at(at) >= INJECT_CONFIDENCE;
     facets.tier != Tier::Candidate && facets.own && sure
@@ -83,10 +84,21 @@ pub fn is_sure_enough(version: &Version, at: Timestamp) -> bool {
     version.tier != Tier::Candidate && is_own(version) && sure
 }
 
-/// Whether the memory was said by the user or the user's assistant, or the user agreed to it.
+/// Whether the memory was said by the user or the user's assistant, or the user agreed to it, or it is
+/// a strong pattern in observations.
 pub fn is_own(version: &Version) -> bool {
     let least = if version.extracted { Origin::UserTurn } else { Origin::Assistant };
-    version.consented_at.is_some() || version.origin >= least
+    version.consented_at.is_some()
+        || version.origin >= least
+        || (is_unconfirmed_pattern(version)
+            && version.tier == Tier::Strong
+            && version.claim.domain.is_none())
+}
+
+/// Whether the memory is a pattern in observations that the user has not agreed to. Patterns have no
+/// domain unless they are of a sensitive one.
+pub fn is_unconfirmed_pattern(version: &Version) -> bool {
+    version.extracted && version.origin == Origin::Observed && version.consented_at.is_none()
 }
 
 /// The percentage of the baseline that rules take at most.
@@ -144,6 +156,26 @@ mod tests {
         assert_eq!(precedence(&agreed, &strong, at), std::cmp::Ordering::Equal);
         let important = Facets { importance: 0.9, ..tentative };
         assert_eq!(precedence(&important, &strong, at), std::cmp::Ordering::Less);
+    }
+
+    #[test]
+    fn strong_pattern_is_injected_unless_it_is_sensitive() {
+        use crate::fact::tests::version;
+        use crate::origin::Voice;
+        let mut pattern = version(Voice::extracted(Origin::Observed));
+        (pattern.tier, pattern.confidence) = (Tier::Strong, Some(0.9));
+        let at = pattern.known.from;
+        assert!(is_sure_enough(&pattern, at));
+        pattern.tier = Tier::Tentative;
+        assert!(!is_sure_enough(&pattern, at), "five times on three days are not enough");
+        pattern.tier = Tier::Strong;
+        pattern.claim.domain = Some("finance".into());
+        assert!(!is_sure_enough(&pattern, at), "only with the user's consent");
+        pattern.consented_at = Some(at);
+        assert!(is_sure_enough(&pattern, at));
+        let mut imported = version(Voice::extracted(Origin::Import));
+        (imported.tier, imported.confidence) = (Tier::Strong, Some(0.9));
+        assert!(!is_sure_enough(&imported, at));
     }
 
     #[test]

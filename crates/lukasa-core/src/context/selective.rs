@@ -179,6 +179,9 @@ const PERSONAL_RELEVANCE: f32 = 0.05;
 const GENERAL_RELEVANCE: f32 = 0.25;
 /// The same if words alone are compared: a shared word is then all that can be found.
 const GENERAL_WORDS_RELEVANCE: f32 = 0.15;
+/// Relevance that a turn or an episode needs at least, whatever the message is: a turn is longer than a
+/// memory, so that it shares words with many messages.
+pub const MIN_TURN_RELEVANCE: f32 = 0.15;
 /// Queries of at most this many words are names of subjects ("favourite drink") rather than questions.
 const SUBJECT_WORDS: usize = 3;
 

@@ -494,7 +494,7 @@ fn assess(
         counted.iter().map(|found| found.said_at).max().ok_or((Reason::NoEvidence, None))?;
     let confidence = item.confidence.min(max_confidence);
     let until = end_of(item, &texts, said_at)
-        .or_else(|| domain.and_then(|domain| domain.expires_at(&claim, said_at)));
+        .or_else(|| domain?.expires_at(&claim, said_at, scene.policy.domain_expiry()));
     Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
 }
 

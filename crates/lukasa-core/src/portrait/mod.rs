@@ -15,7 +15,7 @@ use lukasa_text::request::{RequestKind, request_kind};
 use lukasa_text::tokens;
 use sha2::{Digest, Sha256};
 
-use crate::context::{is_own, is_sure_enough};
+use crate::context::{is_own, is_sure_enough, is_unconfirmed_pattern};
 use crate::domain;
 use crate::fact::{Category, Claim, Force, Kind, State, Version};
 use crate::id::FactId;
@@ -237,7 +237,7 @@ pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Ve
         .filter(stands)
         .filter(open)
         .filter(|v| rule(v) || is_sure_enough(v, now))
-        .filter(|v| !is_note(v))
+        .filter(|v| !is_note(v) && !is_unconfirmed_pattern(v))
         .cloned()
         .collect();
     let fresh = |v: &Version| v.last_confirmed_at.unwrap_or(v.known.from);

@@ -1,11 +1,10 @@
 //! The dynamic part of a context: what recall is asked for a message, and which of its results are
 //! worth their tokens.
 
-use jiff::tz::TimeZone;
 use lukasa_core::context::block::{
     self, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
 };
-use lukasa_core::context::selective;
+use lukasa_core::context::selective::{self, MIN_TURN_RELEVANCE};
 use lukasa_core::{FactId, ProjectScope, Role, Timestamp, Version};
 use lukasa_text::screen::directive;
 
@@ -15,9 +14,6 @@ use crate::recall::{RecallQuery, RecallResult, RecalledFact, RecalledTurn};
 /// Maximum number of turns and of episodes (R164), unless the request says otherwise.
 const MAX_TURNS: usize = 5;
 const MAX_EPISODES: usize = 5;
-
-/// Turns and episodes below this relevance are not put into the prompt.
-const MIN_TURN_RELEVANCE: f32 = 0.15;
 
 /// The recall question of the dynamic part.
 pub(super) fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
@@ -31,7 +27,7 @@ pub(super) fn dynamic_ask(ask: &ContextRequest) -> RecallQuery {
         episodes: ask.episodes.unwrap_or(turns.min(MAX_EPISODES)),
         filter,
         point: ask.point,
-        zone: ask.zone.clone().unwrap_or(TimeZone::UTC),
+        zone: ask.zone.clone(),
         precise: ask.precise,
         session: ask.session.clone(),
         projects: ask.project.as_ref().map(|project| ProjectScope::of(Some(project))),
@@ -78,7 +74,8 @@ pub(super) fn dynamic(
     let outdated_turns: Vec<&RecalledTurn> = found.turns.iter().filter(is_outdated).collect();
     let mut included_turns = Vec::new();
     for f in &found.turns {
-        let reason = if f.why.relevance < MIN_TURN_RELEVANCE {
+        let is_weak = f.why.relevance < MIN_TURN_RELEVANCE || !f.why.is_relevant(least);
+        let reason = if is_weak {
             LeftOutReason::NotRelevant
         } else if is_outdated(&f) {
             LeftOutReason::ChangedSince

@@ -13,11 +13,10 @@ use lukasa_text::detect::DetectedDomain;
 use super::Contexts;
 use super::baseline::part_from_baseline;
 use super::retrieve::{ConfirmedContext, ContextPart, ContextRequest};
-use super::zone::zone_in_index;
 use crate::detector::detect_with;
 use crate::error::Result;
-use crate::facts::remembered_zone;
 use crate::recall::{OpenedIndex, RecallContext, RecallQuery};
+use crate::zone::remembered_zone;
 
 /// Inputs of a retrieval.
 pub(super) struct RetrievalInputs {
@@ -88,7 +87,7 @@ impl Contexts {
                 continue;
             };
             let zone = match ask.zone.is_none() && ask.point.is_now() {
-                true => zone_in_index(&self.parts, &self.recall, &opened, now).await?,
+                true => self.recall.zone_in_index(&opened, now).await?,
                 false => zone,
             };
             let (incognito, paused) = (opening.is_incognito, opening.is_paused);

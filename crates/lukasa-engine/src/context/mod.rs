@@ -20,7 +20,6 @@ mod tool_calls;
 mod trace;
 mod usage;
 mod why;
-mod zone;
 
 use std::sync::Arc;
 

@@ -278,7 +278,7 @@ impl Contexts {
         }
         let needs_search = question.wanted;
         let RetrievalInputs { opened, domains, frozen, stale, incognito, zone, .. } = inputs;
-        asked.zone = ask.zone.clone().or(zone).unwrap_or(TimeZone::UTC);
+        asked.zone = ask.zone.clone().or(zone);
         let budget = Budget::of(ask.tokens, ask.window);
         let point = ask.point.resolve(now);
         let mut context = Context::empty(ask, moment);

@@ -20,7 +20,6 @@ pub use confirm::ProposalDecision;
 pub use link::{LinkedMemory, MAX_GRAPH_DEPTH, MemoryGraph};
 pub use lukasa_store::list::{ListFilter, ListPlace, ListedProjects};
 pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page};
-pub(crate) use read::{ZONE_DOMAIN, ZONE_KEY, remembered_zone, zone_of};
 pub use save::NewMemory;
 pub use target::Target;
 pub use update::{Update, UpdateMode};

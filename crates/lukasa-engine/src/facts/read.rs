@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use futures_util::try_join;
-use jiff::tz::TimeZone;
 use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
@@ -17,6 +16,7 @@ use super::target::Target;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryRating, Point, as_memory, current};
 use crate::transaction::check_not_deleted;
+use crate::zone::{remembered_zone, timezone_version};
 
 /// A listing request.
 #[derive(Debug, Clone)]
@@ -210,24 +210,6 @@ impl Facts {
         let known = fact::known_now(&scope, kept.fact).await?;
         Ok(Some(as_memory(&kept, &known, now)))
     }
-}
-
-/// The domain and the key of the hard fact that remembers the user's time zone.
-pub(crate) const ZONE_DOMAIN: &str = "personal";
-pub(crate) const ZONE_KEY: &str = "timezone";
-
-async fn timezone_version(scope: &Scope, now: Timestamp) -> Result<Option<Version>> {
-    Ok(fact::value_of_key(scope, ZONE_DOMAIN, ZONE_KEY, now).await?)
-}
-
-/// The user's time zone, if one is remembered.
-pub(crate) async fn remembered_zone(scope: &Scope, now: Timestamp) -> Result<Option<TimeZone>> {
-    Ok(timezone_version(scope, now).await?.as_ref().and_then(zone_of))
-}
-
-/// The time zone that a version remembers.
-pub(crate) fn zone_of(version: &Version) -> Option<TimeZone> {
-    TimeZone::get(version.claim.value.as_ref()?.as_str()?).ok()
 }
 
 fn status_listed(version: &Version, point: AsOf, replaced: bool) -> Status {

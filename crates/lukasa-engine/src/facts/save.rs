@@ -169,7 +169,13 @@ impl Facts {
                 Some(lifetime) => lifetime
                     .end_of(&claim, from)
                     .map_err(|error| Error::invalid("ttl", &error.to_string()))?,
-                None => domain.and_then(|domain| domain.expires_at(&claim, from)),
+                None => match domain.filter(|domain| domain.default_expiration_days.is_some()) {
+                    Some(domain) => {
+                        let (policy, _) = self.policies.load(&writing.scope).await?;
+                        domain.expires_at(&claim, from, policy.domain_expiry())
+                    }
+                    None => None,
+                },
             };
         }
         let left_out = new.left_out;

@@ -136,12 +136,12 @@ impl RecallQuery {
         // The state is compared when a result is reused: it is not part of the key.
         // So are the other fields, which change with it.
         let RecallContext { state: _, model, shut, projects, has_sessions: _, portraits: _ } = ctx;
-        let session = session.as_deref()?;
+        let (session, utc) = (session.as_deref()?, TimeZone::UTC);
         let key = QuestionKey {
             text,
             filter: filter.into(),
             point: (*point).into(),
-            zone,
+            zone: zone.as_ref().unwrap_or(&utc),
             memories: *memories,
             turns: *turns,
             sessions: *sessions,
@@ -212,7 +212,7 @@ mod tests {
             RecallQuery { text: "coffee?".into(), ..query() },
             RecallQuery { point: Point { as_of: at, known_at: None }, ..query() },
             RecallQuery { point: Point { as_of: None, known_at: at }, ..query() },
-            RecallQuery { zone: TimeZone::fixed(Offset::constant(1)), ..query() },
+            RecallQuery { zone: Some(TimeZone::fixed(Offset::constant(1))), ..query() },
             RecallQuery { memories: 11, ..query() },
             RecallQuery { turns: 1, ..query() },
             RecallQuery { sessions: 1, ..query() },

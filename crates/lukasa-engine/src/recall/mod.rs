@@ -12,6 +12,7 @@ mod near;
 mod open;
 mod search;
 mod versions;
+mod zone;
 
 use std::sync::Arc;
 

@@ -55,8 +55,8 @@ pub struct RecallQuery {
     pub text: String,
     pub filter: Filter,
     pub point: Point,
-    /// The user's time zone, in which "yesterday" is resolved.
-    pub zone: TimeZone,
+    /// The time zone in which "yesterday" is resolved; the remembered one if absent, or UTC.
+    pub zone: Option<TimeZone>,
     /// How many memories and how many turns at most.
     pub memories: usize,
     pub turns: usize,
@@ -81,7 +81,7 @@ impl RecallQuery {
             text: text.to_owned(),
             filter: Filter::default(),
             point: Point::default(),
-            zone: TimeZone::UTC,
+            zone: None,
             memories: 10,
             turns: 0,
             sessions: 0,
@@ -212,9 +212,11 @@ impl Recall {
                 again = false;
                 continue;
             }
-            let found = self.find(&opened, ask, question, now).await?;
+            let zone = self.zone_of_question(&opened, ask, now).await?;
+            let ask = RecallQuery { zone, ..ask.clone() };
+            let found = self.find(&opened, &ask, question, now).await?;
             drop(opened);
-            let mut found = self.apply_reranker(ask, found).await;
+            let mut found = self.apply_reranker(&ask, found).await;
             found.took.load = load;
             return Ok(found);
         }
@@ -248,7 +250,8 @@ impl Recall {
         }
         // For a question about the past, "yesterday" is relative to that point in time.
         let point = ask.point.resolve(now);
-        let times = when::mentions(&ask.text, point.valid, &ask.zone);
+        let zone = ask.zone.clone().unwrap_or(TimeZone::UTC);
+        let times = when::mentions(&ask.text, point.valid, &zone);
         let times: Vec<_> = times.into_iter().map(|time| (time.words, time.period)).collect();
         let mut took = RecallTimings { embed, ..RecallTimings::default() };
         let (started, span) = ((self.parts.ticks)(), stage_span("rank"));

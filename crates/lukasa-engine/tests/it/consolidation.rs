@@ -286,3 +286,28 @@ async fn soft_memory_expires_by_domain_default() {
     let free = story.save("Lives in Lisbon").await;
     assert_eq!(until(&free), None);
 }
+
+#[tokio::test]
+async fn every_soft_memory_expires_by_domain_default_in_preset_assistant() {
+    let story = Story::begin().await;
+    let patch = Patch { preset: Some("assistant".into()), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    let saved = async |content: &str, domain: &str, change: &dyn Fn(&mut NewMemory)| {
+        let mut new = NewMemory::saying(content);
+        new.claim.domain = Some(domain.into());
+        change(&mut new);
+        let outcome = story.engine.facts.save(&story.request(), new).await.unwrap();
+        outcome.memories[0].version.valid.until
+    };
+    let days = |days: i64| Some(story.now() + SignedDuration::from_hours(24 * days));
+    assert_eq!(saved("Is a baker", "work", &|_| {}).await, days(90));
+    assert_eq!(saved("Has two sisters", "personal", &|_| {}).await, days(60));
+    assert_eq!(saved("Likes trains", "travel", &|_| {}).await, None, "it has no expiry");
+    let rule = |new: &mut NewMemory| {
+        (new.claim.force, new.claim.key) = (Force::Hard, Some("meetings".into()));
+    };
+    assert_eq!(saved("Meetings after ten", "work", &rule).await, None, "a rule never expires so");
+    let (soon, end) = (days(3), days(3));
+    let short = saved("Covers for Ana", "work", &|new| new.valid_until = soon).await;
+    assert_eq!(short, end, "a stated end wins");
+}

@@ -3,6 +3,7 @@
 use lukasa_core::policy::{ObservedPatterns, Patch};
 use lukasa_core::{Force, MemoryType, Origin, State, Status, Tier, Version};
 use lukasa_engine::Error;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::observations::{NewObservation, ObservationFilter};
 use lukasa_store::list::ListFilter;
@@ -236,7 +237,23 @@ async fn observed_patterns_are_counted_by_upkeep_and_follow_the_policy() {
     let [strong] = &patterns(&story, Status::Active).await[..] else { panic!("one memory") };
     assert_eq!((strong.tier, strong.turns.len()), (Tier::Strong, 11));
     assert_eq!(strong.claim.memory_type, MemoryType::Procedural);
-    assert!(!lukasa_core::context::is_sure_enough(strong, story.now()), "still for recall only");
+    // It goes into prompts without being asked about, and says that it is tentative.
+    let ask = ContextRequest { tokens: 1_500, ..ContextRequest::about("Hello") };
+    let context =
+        story.engine.context.retrieve(&story.alice(), &ask, story.moment()).await.unwrap();
+    let line = "Observed often in groceries: order Kroger. (tentative, inferred ";
+    assert!(context.baseline.content.contains(line), "{}", context.baseline.content);
+}
+
+#[tokio::test]
+async fn preset_clone_notes_patterns_without_asking() {
+    let story = Story::begin().await;
+    let patch = Patch { preset: Some("clone".into()), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    orders(&story, 5).await;
+    learn(&story).await;
+    assert!(patterns(&story, Status::Proposed).await.is_empty());
+    assert_eq!(patterns(&story, Status::Active).await.len(), 1);
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use std::any::Any;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use lukasa_engine::Error;
+use lukasa_core::context::listed_line;
+use lukasa_engine::{Error, Memory};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -37,6 +38,9 @@ pub struct Problem {
     /// Memories that may have been meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) candidates: Vec<MemoryView>,
+    /// The same, each as one line for a model.
+    #[serde(skip)]
+    pub(crate) candidate_lines: Vec<String>,
     /// The operation that blocks the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     operation_id: Option<String>,
@@ -69,6 +73,7 @@ impl Problem {
             detail: entry.advice.to_owned(),
             errors: Vec::new(),
             candidates: Vec::new(),
+            candidate_lines: Vec::new(),
             operation_id: None,
             shut_domain: None,
             retry_after_seconds: None,
@@ -103,6 +108,11 @@ impl Problem {
     }
 }
 
+/// The id of a memory and its line, as `mem_…: [schedule] earliest: 16:00 (rule, confirmed 2026-11-08)`.
+pub(crate) fn memory_line(memory: &Memory) -> String {
+    format!("{}: {}", memory.version.fact, listed_line(&memory.version))
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         // A code that is missing from the table is a bug that the tests find; for the client it is
@@ -119,9 +129,11 @@ impl From<Error> for Problem {
             }
             Error::Ambiguous(candidates) => {
                 problem.candidates = candidates.iter().map(MemoryView::from).collect();
+                problem.candidate_lines = candidates.iter().map(memory_line).collect();
             }
             Error::KeyTaken(Some(holder)) => {
                 problem.candidates = vec![MemoryView::from(&**holder)];
+                problem.candidate_lines = vec![memory_line(holder)];
             }
             Error::OptInNeeded(domain) => {
                 problem = problem.because(&format!("The text belongs to the domain `{domain}`"));

@@ -1,7 +1,8 @@
 //! Shape of a search request, shared by all protocols.
 
 use jiff::tz::TimeZone;
-use lukasa_core::context::{Budget, selective};
+use lukasa_core::context::Budget;
+use lukasa_core::context::selective::{self, MIN_TURN_RELEVANCE};
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
 use lukasa_core::{Force, Kind, MemoryType, ProjectScope, Role, Tier};
 use lukasa_engine::Point;
@@ -41,9 +42,10 @@ pub struct SearchRequest {
     pub tier: Option<String>,
     /// Between 0 and 1; a stated memory counts as 0.95 or more.
     pub min_confidence: Option<f32>,
-    /// Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query about
-    /// the user, and 0.25 for any other, such as a question of general knowledge (0.15 without an
-    /// embedder). A memory that was found by a link, a name or a time in the query is not left out.
+    /// Leaves out memories, turns and episodes that are less relevant, between 0 and 1. If absent, 0.05
+    /// for a query about the user, and 0.25 for any other, such as a question of general knowledge (0.15
+    /// without an embedder); for turns at least 0.15. What was found by a link, a name or a time in the
+    /// query is not left out.
     pub min_relevance: Option<f32>,
     /// How many sessions at most; none if absent.
     pub sessions: Option<usize>,
@@ -60,7 +62,7 @@ pub struct SearchRequest {
     /// What Lukasa knew at this instant; now if absent.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub known_at: Option<When>,
-    /// The user's time zone, for words such as "yesterday"; UTC if absent.
+    /// The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
     #[schema(example = "Europe/Lisbon")]
     pub timezone: Option<String>,
     /// Whether to use the reranker, if one is configured; true if absent.
@@ -101,7 +103,7 @@ impl SearchRequest {
         })
     }
 
-    /// Removes the memories and episodes that are not relevant enough, and episodes that repeat a
+    /// Removes the memories, turns and episodes that are not relevant enough, and episodes that repeat a
     /// more specific result.
     pub(crate) fn leave_out_irrelevant(&self, found: &mut RecallResult) {
         let by_meaning = found.model.is_some();
@@ -110,6 +112,8 @@ impl SearchRequest {
         if !self.precise.unwrap_or(false) {
             found.memories.retain(|found| found.why.is_relevant(least));
             found.episodes.retain(|found| found.why.is_relevant(least));
+            let least = self.min_relevance.unwrap_or(least.max(MIN_TURN_RELEVANCE));
+            found.turns.retain(|found| found.why.is_relevant(least));
         }
         found.leave_out_repeating_episodes();
     }
@@ -151,7 +155,7 @@ impl SearchRequest {
             text: self.query.clone(),
             filter: self.filter()?,
             point: point(self.as_of, self.known_at),
-            zone: zone(self.timezone.as_deref())?,
+            zone: self.timezone.as_deref().map(zone).transpose()?,
             memories: count(self.limit, 10, "limit")?,
             turns: count(self.turns, 0, "turns")?,
             sessions: count(self.sessions, 0, "sessions")?,
@@ -196,7 +200,6 @@ pub fn budget_named(name: &str) -> Option<usize> {
     }
 }
 
-pub fn zone(name: Option<&str>) -> Result<TimeZone, Problem> {
-    let Some(name) = name else { return Ok(TimeZone::UTC) };
+pub fn zone(name: &str) -> Result<TimeZone, Problem> {
     TimeZone::get(name).map_err(|_| refuse("`timezone` is a name such as Europe/Lisbon"))
 }

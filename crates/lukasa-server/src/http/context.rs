@@ -120,7 +120,7 @@ impl RetrieveRequest {
         ask.filter.min_confidence = self.min_confidence;
         ask.precise = self.precise.unwrap_or(false);
         ask.point = point(self.as_of, self.known_at);
-        ask.zone = self.timezone.as_deref().map(|name| zone(Some(name))).transpose()?;
+        ask.zone = self.timezone.as_deref().map(zone).transpose()?;
         ask.project = parse_optional_project(self.project.as_deref())?;
         ask.preview = self.preview.unwrap_or(false);
         if let Some(deadline) = self.deadline_ms {

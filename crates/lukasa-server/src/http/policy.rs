@@ -73,7 +73,7 @@ pub struct PolicyPatch {
     #[serde(skip_serializing_if = "Option::is_none")]
     agents: Option<AgentsPatch>,
     /// What happens to patterns that were counted in observations: `off`, `ask` (each is a proposal;
-    /// the default) or `on` (each is stored, for recall only).
+    /// the default) or `on` (each is stored, and a strong one is in prompts too, as tentative).
     #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<String>,
     /// Whether memory is paused: nothing is learned, no turns are stored, only the user can write,

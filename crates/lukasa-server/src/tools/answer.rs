@@ -6,9 +6,10 @@
 
 use jiff::Timestamp;
 use lukasa_core::admission::name_directs;
+use lukasa_core::context::listed_line;
 use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
-use lukasa_engine::recall::{RecallResult, RecalledEpisode};
+use lukasa_engine::recall::{RecallResult, RecalledEpisode, RecalledFact};
 use lukasa_engine::{Memory, Outcome};
 use lukasa_text::line::{harmless, harmless_start};
 use serde::Serialize;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::list::{Action, Tool, all};
 use crate::api::code::TABLE;
-use crate::api::error::Problem;
+use crate::api::error::{Problem, memory_line};
 use crate::api::wire::{MemoryEvent, MemoryView, Written};
 
 /// The result of a tool call.
@@ -121,6 +122,12 @@ fn hundredths(number: f32) -> f64 {
     (f64::from(number) * 100.0).round() / 100.0
 }
 
+impl From<&Memory> for Brief {
+    fn from(memory: &Memory) -> Self {
+        Self::from(MemoryView::from(memory))
+    }
+}
+
 impl From<MemoryView> for Brief {
     fn from(view: MemoryView) -> Self {
         Self {
@@ -163,11 +170,6 @@ fn data(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// `mem_…: Prefers window seats`, in one line.
-fn line(id: &str, content: &str) -> String {
-    format!("{id}: {}", harmless(content))
-}
-
 impl ToolAnswer {
     fn new(message: String, structured: Value) -> Self {
         Self { message, structured, failed: false, question: None }
@@ -188,12 +190,10 @@ pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> ToolAnswer {
             message.push_str(". It is not used until the user has said yes to it in Lukasa.");
         }
     }
-    let similar: Vec<Brief> =
-        similar.iter().map(|memory| Brief::from(MemoryView::from(memory))).collect();
     if let (Some(memory), false) = (&memory, similar.is_empty()) {
         message.push_str("\nThis may say again what was known:");
-        for other in &similar {
-            message.push_str(&format!("\n- {}", line(&other.id, &other.content)));
+        for other in similar {
+            message.push_str(&format!("\n- {}", memory_line(other)));
         }
         message.push_str(&format!(
             "\nIf so, call forget_memory with {} and update_memory with the other id.",
@@ -201,17 +201,24 @@ pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> ToolAnswer {
         ));
     }
     let memory = memory.map(Brief::from);
+    let similar = similar.iter().map(Brief::from).collect();
     let structured = data(WriteData { message: &message, memory, event, similar });
     ToolAnswer::new(message, structured)
 }
 
+/// A memory of a list, and its data.
+type Listed<'m> = (&'m Memory, Brief);
+
 /// An answer with a list of memories, as a message and as data.
-fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) -> ToolAnswer {
+fn listed(
+    head: String,
+    found: Vec<Listed<'_>>,
+    next: Option<String>,
+    detailed: bool,
+) -> ToolAnswer {
     let mut message = head;
-    for brief in briefs {
-        let domain = brief.domain.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
-        let line = line(&brief.id, &brief.content);
-        message.push_str(&format!("\n- {line} ({}{domain})", brief.category));
+    for (memory, brief) in &found {
+        message.push_str(&format!("\n- {}", memory_line(memory)));
         if brief.status != Status::Active.as_str() {
             message.push_str(&format!(" [{}]", brief.status));
         }
@@ -219,6 +226,7 @@ fn listed(head: String, briefs: &[Brief], next: Option<String>, detailed: bool) 
             message.push_str(&format!("\n  {}", harmless(detail)));
         }
     }
+    let briefs: Vec<Brief> = found.into_iter().map(|(_, brief)| brief).collect();
     if let Some(next) = &next {
         message.push_str(&format!("\nThere are more: call again with cursor {next}"));
     }
@@ -237,27 +245,28 @@ fn count_memories(count: usize) -> String {
 }
 
 pub(super) fn page(page: &Page, next: Option<String>) -> ToolAnswer {
-    let briefs: Vec<Brief> =
-        page.memories.iter().map(|memory| Brief::from(MemoryView::from(memory))).collect();
-    let head = match briefs.len() {
+    let found: Vec<Listed<'_>> =
+        page.memories.iter().map(|memory| (memory, Brief::from(memory))).collect();
+    let head = match found.len() {
         0 => "Nothing is known here.".to_owned(),
         count => format!("{}, newest first:", count_memories(count)),
     };
-    listed(head, &briefs, next, false)
+    listed(head, found, next, false)
 }
 
 pub(super) fn recalled(found: &RecallResult) -> ToolAnswer {
-    let brief = |found: &lukasa_engine::recall::RecalledFact| Brief {
+    let brief = |found: &RecalledFact| Brief {
         relevance: Some(hundredths(found.why.relevance)),
-        ..Brief::from(MemoryView::from(&found.memory))
+        ..Brief::from(&found.memory)
     };
-    let briefs: Vec<Brief> = found.memories.iter().map(brief).collect();
-    let head = match (briefs.len(), found.episodes.len()) {
+    let memories: Vec<Listed<'_>> =
+        found.memories.iter().map(|found| (&found.memory, brief(found))).collect();
+    let head = match (memories.len(), found.episodes.len()) {
         (0, 0) => "Nothing is remembered about this.".to_owned(),
         (0, _) => "No memory is about this.".to_owned(),
         (count, _) => format!("{}, the best first:", count_memories(count)),
     };
-    let mut answer = listed(head, &briefs, None, true);
+    let mut answer = listed(head, memories, None, true);
     if !found.episodes.is_empty() {
         answer.message.push_str("\nSummaries of earlier conversations:");
         for RecalledEpisode { episode, .. } in &found.episodes {
@@ -279,23 +288,26 @@ fn memory_uri(id: &str) -> String {
 
 /// Search results in the format that deep research connectors require, as text and as data.
 pub(super) fn results(found: &RecallResult) -> ToolAnswer {
-    let result = |view: MemoryView| {
-        json!({ "id": view.id, "title": harmless(&view.content),
-            "url": memory_uri(&view.id) })
+    let result = |found: &RecalledFact| {
+        let version = &found.memory.version;
+        let id = version.fact.to_string();
+        json!({ "title": listed_line(version), "url": memory_uri(&id), "id": id })
     };
-    let memories = found.memories.iter().map(|found| MemoryView::from(&found.memory));
-    let structured = json!({ "results": memories.map(result).collect::<Vec<_>>() });
+    let structured = json!({ "results": found.memories.iter().map(result).collect::<Vec<_>>() });
     ToolAnswer::new(structured.to_string(), structured)
 }
 
 pub(super) fn document(memory: &Memory) -> ToolAnswer {
     let view = MemoryView::from(memory);
-    let title = harmless(&view.content);
-    let detail = view.detail.as_deref().map(|detail| format!("\n\n{}", harmless(detail)));
+    let title = listed_line(&memory.version);
+    // The line has the summary in place of the content.
+    let content = view.summary.as_ref().map(|_| view.content.as_str());
+    let more = [content, view.detail.as_deref()].into_iter().flatten();
+    let more: String = more.map(|text| format!("\n\n{}", harmless(text))).collect();
     let structured = json!({
         "id": view.id,
         "title": title,
-        "text": format!("{title}{}", detail.unwrap_or_default()),
+        "text": format!("{title}{more}"),
         "url": memory_uri(&view.id),
         "metadata": Brief::from(view),
     });
@@ -350,8 +362,8 @@ pub(super) fn refused(tool: &Tool, problem: &Problem) -> ToolAnswer {
         message.push_str(&advice(problem, tool));
     }
     let mut message = message.trim_end().to_owned();
-    for candidate in &problem.candidates {
-        message.push_str(&format!("\n- {}", line(&candidate.id, &candidate.content)));
+    for candidate in &problem.candidate_lines {
+        message.push_str(&format!("\n- {candidate}"));
     }
     let candidates = problem.candidates.iter().cloned().map(Brief::from).collect();
     failure(tool, &problem.code, message, candidates)

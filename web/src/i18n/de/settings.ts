@@ -20,11 +20,11 @@ export const settings: Translation["settings"] = {
   "preset.chat.help":
     "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",
   "preset.assistant": "Frag mich zuerst",
-  "preset.assistant.help": "Gefolgertes wartet unter „Prüfen“ auf dein Ja.",
+  "preset.assistant.help": "Gefolgertes wartet unter „Prüfen“ auf dein Ja. Weiches zu dir und zur Arbeit läuft ab.",
   "preset.research": "Lange Sitzungen",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",
-  "preset.clone.help": "Lernt, sobald ein Chat zehn Minuten lang still war.",
+  "preset.clone.help": "Lernt, sobald ein Chat zehn Minuten lang still war, und aus dem, was andere Programme oft melden.",
 
   "consent.title": "Darf {name} benutzt werden?",
   "consent.text":

@@ -1134,7 +1134,8 @@ class PolicyPatch(View):
     agents: AgentsPatch | None = Field(default=None)
     observed: str | None = Field(default=None)
     """What happens to patterns that were counted in observations: `off`, `ask` (each is a
-    proposal; the default) or `on` (each is stored, for recall only).
+    proposal; the default) or `on` (each is stored, and a strong one is in prompts too, as
+    tentative).
     """
     paused: bool | None = Field(default=None)
     """Whether memory is paused: nothing is learned, no turns are stored, only the user can write,

@@ -404,7 +404,8 @@ class PolicyPatch(TypedDict, total=False):
     agents: AgentsPatch | None
     observed: str | None
     """What happens to patterns that were counted in observations: `off`, `ask` (each is a
-    proposal; the default) or `on` (each is stored, for recall only).
+    proposal; the default) or `on` (each is stored, and a strong one is in prompts too, as
+    tentative).
     """
     paused: bool | None
     """Whether memory is paused: nothing is learned, no turns are stored, only the user can write,
@@ -584,10 +585,10 @@ class SearchRequestOptions(TypedDict, total=False):
     min_confidence: float | None
     """Between 0 and 1; a stated memory counts as 0.95 or more."""
     min_relevance: float | None
-    """Leaves out memories that are less relevant, between 0 and 1. If absent, 0.05 for a query
-    about the user, and 0.25 for any other, such as a question of general knowledge (0.15
-    without an embedder). A memory that was found by a link, a name or a time in the query is
-    not left out.
+    """Leaves out memories, turns and episodes that are less relevant, between 0 and 1. If absent,
+    0.05 for a query about the user, and 0.25 for any other, such as a question of general
+    knowledge (0.15 without an embedder); for turns at least 0.15. What was found by a link, a
+    name or a time in the query is not left out.
     """
     sessions: int | None
     """How many sessions at most; none if absent."""
@@ -604,7 +605,8 @@ class SearchRequestOptions(TypedDict, total=False):
     known_at: str | datetime | None
     """What Lukasa knew at this instant; now if absent."""
     timezone: str | None
-    """The user's time zone, for words such as "yesterday"; UTC if absent."""
+    """The user's time zone, for words such as "yesterday"; the remembered one if absent, or UTC.
+    """
     rerank: bool | None
     """Whether to use the reranker, if one is configured; true if absent."""
     fusion: str | None

@@ -128,17 +128,44 @@ async fn long_memories_are_cut_to_the_named_budget() {
 #[tokio::test]
 async fn dynamic_part_shrinks_before_the_baseline() {
     let app = TestApp::with_keys().await;
-    let alice = alice(&app).await;
-    for n in 0..30 {
-        alice.save(&format!("Owns violin number {n}, bought in a small shop in Cremona")).await;
+    let alice = app.human("acme", "alice").await;
+    for name in ["Amati", "Guarneri", "Stradivari", "Stainer"] {
+        alice.save(&format!("Owns a violin by {name}, bought in Cremona")).await;
     }
-    let ask =
-        json!({ "query": "Tell me about my violin collection", "session_id": "chat", "limit": 0 });
-    let alone = retrieve(&alice, ask).await.at("/baseline/content");
-    let ask = json!({ "query": "Tell me about my violin collection", "session_id": "chat", "limit": 200 });
-    let crowded = retrieve(&alice, ask).await;
-    assert_eq!(crowded.at("/baseline/content"), alone, "regardless of other candidates");
-    assert!(crowded.json()["budget"]["used"].as_u64().unwrap() <= 1_500);
+    let turn = |n: usize| {
+        json!({ "role": "user",
+            "content": format!("On day {n} I practised the concerto number {n} in a room by the lake") })
+    };
+    let turns: Vec<Value> = (0..20).map(turn).collect();
+    alice.post("/api/sessions/past/turns", json!({ "turns": turns })).await.expect(201);
+    // Each in a session of its own: the baseline of a session is rendered only once.
+    let parts = async |session: &str, budget: usize, turns: usize| {
+        let ask = json!({ "query": "My concerto by the lake", "session_id": session,
+            "budget": budget, "limit": 0, "turns": turns, "episodes": 0 });
+        let given = retrieve(&alice, ask).await.json();
+        let cited = |part: &str| given[part]["citations"].as_array().unwrap().clone();
+        let memories: Vec<Value> =
+            cited("baseline").iter().map(|c| json!([c["mark"], c["text"]])).collect();
+        let dynamic: u64 = cited("dynamic").iter().map(|c| c["tokens"].as_u64().unwrap()).sum();
+        (memories, dynamic)
+    };
+    let (baseline, mut before) = parts("wide", 1_500, 20).await;
+    let text = json!(baseline).to_string();
+    assert!(
+        ["Amati", "Guarneri", "Stradivari", "Stainer"].iter().all(|n| text.contains(n)),
+        "{text}"
+    );
+    assert_eq!(
+        parts("alone", 1_500, 0).await,
+        (baseline.clone(), 0),
+        "regardless of other candidates"
+    );
+    for (session, budget) in [("less", 800), ("least", 600)] {
+        let (kept, dynamic) = parts(session, budget, 20).await;
+        assert_eq!(kept, baseline, "{budget}");
+        assert!((1..before).contains(&dynamic), "{budget}: {dynamic} of {before}");
+        before = dynamic;
+    }
 }
 
 /// Violations of the fence: text that no line of a block may contain, except the two fence lines.

@@ -97,21 +97,72 @@ async fn search_for_general_knowledge_finds_nothing() {
     ] {
         alice.save(memory).await;
     }
+    let said = |content: &str| json!({ "role": "user", "content": content });
+    let turns = json!({ "turns": [said("I practise French with Ana every week, it is going well"),
+        said("I took the night train to Vienna in May and slept badly")] });
+    alice.post("/api/sessions/past/turns", turns).await.expect(201);
     let general =
         ["What is the capital of France?", "What is the GDP of Brazil?", "Who wrote Hamlet?"];
     for question in general {
-        assert!(contents(&search(&alice, question).await).is_empty(), "{question}");
+        let found = search_with(&alice, question, json!({ "turns": 10 })).await.expect(200);
+        assert!(contents(&found).is_empty(), "{question}");
+        assert_eq!(found.json()["turns"], json!([]), "{question}");
         let all = search_with(&alice, question, json!({ "min_relevance": 0.0 })).await.expect(200);
         assert!(!contents(&all).is_empty(), "{question}");
         let sent = json!({ "query": question });
         let context = alice.post("/api/memory/retrieve", sent).await.expect(200).json();
         assert_eq!(context["dynamic"]["citations"], json!([]), "{question}: {context}");
     }
+    let mine = search_with(&alice, "How well is my French?", json!({ "turns": 10 })).await;
+    assert!(mine.expect(200).at("/turns/0/turn/content").starts_with("I practise French"));
     let mine = search(&alice, "How do I commute?").await;
     assert!(contents(&mine).contains(&"Takes the number 28 tram to work".to_owned()), "{mine:?}");
     search_with(&alice, "tea", json!({ "min_relevance": 1.5 }))
         .await
         .refused(400, "malformed_body");
+}
+
+#[tokio::test]
+async fn search_floor_applies_to_turns() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let said = |content: &str| json!({ "role": "user", "content": content });
+    let mut turns =
+        vec![said("The capital of the startup is gone, says the bank in a long letter")];
+    turns.extend(
+        (0..20).map(|n| said(&format!("We talked about the garden and the well, part {n}"))),
+    );
+    alice.post("/api/sessions/past/turns", json!({ "turns": turns })).await.expect(201);
+    let query = "What is the chemical formula of the capital of a garden column in architecture?";
+    let found = search_with(&alice, query, json!({ "turns": 20, "min_relevance": 0.0 })).await;
+    let found = found.expect(200).json()["turns"].as_array().unwrap().clone();
+    let relevance = |found: &Value| found["why"]["relevance"].as_f64().unwrap();
+    let weak = found.iter().filter(|found| relevance(found) < 0.15).count();
+    assert!(weak > 0, "{found:?}");
+    let usual = search_with(&alice, query, json!({ "turns": 20 })).await.expect(200).json();
+    let usual = usual["turns"].as_array().unwrap().clone();
+    assert_eq!(usual.len(), found.len() - weak, "{usual:?}");
+}
+
+#[tokio::test]
+async fn remembered_time_zone_is_the_default_of_a_search() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let ask = async |more: Value| {
+        let found = search_with(&alice, "What did I say yesterday?", more).await.expect(200);
+        found.at("/times/0/from")
+    };
+    let utc = ask(json!({})).await;
+    let zone = json!({ "force": "hard", "domain": "personal", "key": "timezone",
+        "content": "Pacific/Kiritimati", "value": "Pacific/Kiritimati" });
+    alice.post("/api/memory", zone).await.expect(201);
+    let there = ask(json!({})).await;
+    assert_ne!(there, utc, "fourteen hours ahead");
+    assert_eq!(ask(json!({ "timezone": "Pacific/Kiritimati" })).await, there);
+    assert_eq!(ask(json!({ "timezone": "UTC" })).await, utc);
+    // Also for a search in the past.
+    let now = lukasa_server::clock::now().to_string();
+    assert_eq!(ask(json!({ "as_of": now })).await, there);
 }
 
 #[tokio::test]

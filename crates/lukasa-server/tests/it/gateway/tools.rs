@@ -131,6 +131,26 @@ async fn memory_tools_run_in_the_gateway_and_the_client_sees_one_answer() {
 }
 
 #[tokio::test]
+async fn gateway_tool_answer_has_domain_key_and_value_of_a_rule() {
+    let fixture = TestGateway::open(AuthMode::Keys, |n, asked| match n {
+        0 => calling(asked, &[("list_memories", json!({}))]),
+        _ => reply(asked, "Not before four."),
+    })
+    .await;
+    let (ada, _) = fixture.assistant("ada").await;
+    let human = fixture.app.human("acme", "ada").await;
+    let rule =
+        json!({ "type": "HARD", "domain": "schedule", "key": "earliest", "content": "16:00" });
+    human.post("/api/memory", rule).await.expect(201);
+    let ada = ada.with("x-lukasa-tools", "on");
+    ada.post("/v1/chat/completions", chat(&["Plan my day"])).await.expect(200);
+    let second = fixture.last().json();
+    let output = second["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let output = output.as_str().unwrap();
+    assert!(output.contains(": [schedule] earliest: 16:00 (rule, said 20"), "{output}");
+}
+
+#[tokio::test]
 async fn memory_tools_run_in_responses_and_the_session_continues() {
     for stream in [true, false] {
         let fixture = TestGateway::open(AuthMode::Keys, |n, asked| match n {

@@ -91,6 +91,42 @@ async fn mcp_rule_has_a_key_and_a_value_and_waits_for_the_user() {
 }
 
 #[tokio::test]
+async fn mcp_answer_text_has_domain_key_value_and_reliability_of_a_rule() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let human = app.human("acme", "alice").await;
+    let rule =
+        json!({ "type": "HARD", "domain": "schedule", "key": "earliest", "content": "16:00" });
+    let id = human.post("/api/memory", rule).await.expect(201).at("/memory/id");
+    let line = "[schedule] earliest: 16:00 (rule, said 20";
+    for (tool, arguments) in [
+        ("list_memories", json!({})),
+        ("recall_memories", json!({ "query": "earliest schedule" })),
+        ("search", json!({ "query": "earliest schedule" })),
+        ("fetch", json!({ "id": id })),
+    ] {
+        let answer = call(&key, tool, arguments).await;
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(line), "{tool}: {text}");
+    }
+    let found = done(&key, "search", json!({ "query": "earliest schedule" })).await;
+    assert!(found["results"][0]["title"].as_str().unwrap().starts_with(line), "{found}");
+    let fetched = done(&key, "fetch", json!({ "id": id })).await;
+    assert!(fetched["text"].as_str().unwrap().starts_with(line), "{fetched}");
+    // Nor is it lost where the memories are listed that may be meant.
+    for n in ["lamp", "chair"] {
+        let limit = json!({ "force": "hard", "domain": "shopping", "key": format!("max_{n}"),
+            "content": "50 euros" });
+        human.post("/api/memory", limit).await.expect(201);
+    }
+    let several = refused(&key, "forget_memory", json!({ "id": "50 euros" }), "ambiguous_target");
+    let several = several.await;
+    for n in ["lamp", "chair"] {
+        assert!(several.contains(&format!("[shopping] max_{n}: 50 euros (rule")), "{several}");
+    }
+}
+
+#[tokio::test]
 async fn mcp_learn_prompt_names_the_tools_and_needs_the_right_to_read() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");
