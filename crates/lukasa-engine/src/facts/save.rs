@@ -5,7 +5,7 @@ use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, Edit, FactId, Force, Origin, PassId, Period, Project, ProjectScope, State, Tier,
+    Caller, Claim, Edit, FactId, Force, Origin, PassId, Period, Project, ProjectScope, State, Tier,
     Timestamp, TurnId, Verb, Version, Voice, Writer,
 };
 use lukasa_store::{Batch, Scope, fact, left_out, session};
@@ -137,9 +137,7 @@ impl Facts {
         let is_inference = state == State::Proposed && new.confidence.is_some();
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
-        if new.claim.unmentioned && writer != Writer::Human {
-            return Err(lukasa_core::Refusal::NeedsHuman.into());
-        }
+        check_unmentioned(&request.caller, new.claim.unmentioned.then_some(true))?;
         let screening = admission::screen(&new.claim).await;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -299,6 +297,21 @@ async fn existing_turns(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     }
     let turns = session::turns_by_id(scope, &named).await?;
     Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
+}
+
+/// Refuses to set whether a memory is unmentioned for callers other than the user, and an unmentioned
+/// memory of a space, because the instruction would reach the assistants of other members.
+pub(super) fn check_unmentioned(caller: &Caller, unmentioned: Option<bool>) -> Result<()> {
+    match unmentioned {
+        None => Ok(()),
+        Some(_) if Writer::of(caller) != Writer::Human => {
+            Err(lukasa_core::Refusal::NeedsHuman.into())
+        }
+        Some(true) if caller.member.is_some() => {
+            Err(Error::invalid("unmentioned", "not in a space, whose members read every memory"))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 pub(super) fn check_confidence(confidence: Option<f32>) -> Result<()> {
