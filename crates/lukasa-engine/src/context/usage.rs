@@ -13,7 +13,6 @@ use super::trace::unpack;
 use crate::admission;
 use crate::error::{Error, Result};
 use crate::request::Request;
-use crate::sessions::check_session_name;
 use crate::transaction::{WriteStart, keep_answer};
 
 pub use lukasa_store::context::{
@@ -92,7 +91,7 @@ impl Contexts {
             ));
         }
         if let Some(session) = &new.session {
-            check_session_name(session)?;
+            admission::check_session_name(session)?;
         }
         let influence = new.influence.as_deref().unwrap_or("");
         if influence.chars().count() > REASONING_CHARS || influence.contains('\0') {

@@ -1,6 +1,7 @@
 //! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
+use lukasa_core::admission::name_directs;
 use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
@@ -133,12 +134,15 @@ impl Facts {
     async fn create(&self, request: &Request, mut new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
         check_confidence(new.confidence)?;
+        if let Some(session) = &new.session {
+            admission::check_session_name(session)?;
+        }
         // A proposal with a confidence is an inference.
         let is_inference = state == State::Proposed && new.confidence.is_some();
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
         check_unmentioned(&request.caller, new.claim.unmentioned.then_some(true))?;
-        let screening = admission::screen(&new.claim).await;
+        let mut screening = admission::screen(&new.claim).await;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
@@ -149,6 +153,9 @@ impl Facts {
             .ok_or(lukasa_core::Refusal::EmptyValidity)?;
         let scope = &writing.scope;
         new.claim.project = project_of(scope, &new).await?;
+        // A project of the session was not screened with the claim.
+        let project = new.claim.project.as_ref().map(Project::as_str);
+        screening.directs |= project.is_some_and(name_directs);
         let claim = new.claim.clone();
         let keep_without_domain = new.keep_without_domain;
         let ask = AdmissionRequest::of(&request.caller, &screening);

@@ -69,6 +69,9 @@ impl Facts {
         update: Update,
     ) -> Result<Outcome> {
         check_confidence(update.confidence)?;
+        if let Some(session) = &update.session {
+            admission::check_session_name(session)?;
+        }
         check_unmentioned(&request.caller, update.edit.unmentioned)?;
         let now = request.moment.now;
         let mut writing = match self.transactions.begin(request).await? {
