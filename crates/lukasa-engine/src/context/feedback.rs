@@ -230,6 +230,7 @@ fn usage(request: &Request, fact: FactId, kind: &str) -> Usage {
         influence: None,
         at: micros(now),
         prediction: None,
+        by_user: Writer::of(&request.caller) == Writer::Human,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Usage records: what went into prompts, and what applications reported about it.
 
 use futures_util::try_join;
+use lukasa_core::admission::Writer;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::REASONING_CHARS;
 use lukasa_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
@@ -118,6 +119,7 @@ impl Contexts {
             influence,
             at: lukasa_core::time::micros(now),
             prediction: None,
+            by_user: Writer::of(&request.caller) == Writer::Human,
         };
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &usage);

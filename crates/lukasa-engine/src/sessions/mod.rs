@@ -461,6 +461,7 @@ fn numbered(
                 influence: None,
                 prediction: None,
                 at: now,
+                by_user: false,
             });
         }
         turns.push(Turn {
