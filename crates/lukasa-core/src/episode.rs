@@ -16,7 +16,7 @@ use crate::time::{self, Timestamp};
 /// Minimum age of an episode before it counts as absorbed (R105).
 pub const ABSORBED_AFTER: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// Used in place of the prompt's name in an episode that the user edited.
+/// Used in place of the prompt's name in an episode whose summary the user wrote.
 const EDITED: &str = "edited";
 
 /// New words for an episode. What is absent stays as it is.
@@ -85,20 +85,25 @@ impl Episode {
         }
     }
 
-    /// Whether its words are the user's.
+    /// Whether its summary is the user's.
     pub fn is_edited(&self) -> bool {
         self.prompt == EDITED
     }
 
-    /// The episode with the user's words, which takes its place under a new id.
+    /// The episode with the user's words, which takes its place under a new id. A new title alone
+    /// does not make the model's summary the user's.
     pub fn edited(&self, edit: &EpisodeEdit, id: EpisodeId, at: Timestamp) -> Self {
         let old = self.clone();
+        let (origin, prompt) = match self.has_new_summary(edit) {
+            true => (Origin::UserSaid, EDITED.to_owned()),
+            false => (old.origin, old.prompt),
+        };
         Self {
             id,
             title: edit.title.clone().unwrap_or(old.title),
             summary: edit.summary.clone().unwrap_or(old.summary),
-            origin: Origin::UserSaid,
-            prompt: EDITED.to_owned(),
+            origin,
+            prompt,
             recorded_at: at,
             ..old
         }
@@ -106,8 +111,11 @@ impl Episode {
 
     /// Whether the edit changes any of its words.
     pub fn is_changed_by(&self, edit: &EpisodeEdit) -> bool {
-        edit.title.as_ref().is_some_and(|title| *title != self.title)
-            || edit.summary.as_ref().is_some_and(|summary| *summary != self.summary)
+        edit.title.as_ref().is_some_and(|title| *title != self.title) || self.has_new_summary(edit)
+    }
+
+    fn has_new_summary(&self, edit: &EpisodeEdit) -> bool {
+        edit.summary.as_ref().is_some_and(|summary| *summary != self.summary)
     }
 
     /// The numbers of its turns that are not in `summarized`, which must be sorted. The range is

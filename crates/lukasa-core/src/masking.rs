@@ -16,6 +16,7 @@ impl MaskedTurns {
     pub fn new(mut turns: Vec<Turn>) -> Self {
         for turn in &mut turns {
             mask(&mut turn.content, &mut turn.spans);
+            mask_name(&mut turn.speaker);
         }
         Self(turns)
     }
@@ -38,6 +39,7 @@ impl NewTurn {
     /// Replaces every secret with `[secret]`.
     pub fn mask_secrets(&mut self) {
         mask(&mut self.content, &mut self.spans);
+        mask_name(&mut self.speaker);
     }
 }
 
@@ -63,6 +65,13 @@ struct Replaced {
     start: usize,
     end: usize,
     moved: isize,
+}
+
+/// Masks the name of a speaker. A placeholder can be longer than the secret it replaces.
+fn mask_name(name: &mut Option<String>) {
+    if let Some(masked) = name.as_deref().and_then(secret::mask) {
+        *name = Some(masked.chars().take(limits::NAME_CHARS).collect());
+    }
 }
 
 fn mask(content: &mut String, spans: &mut Vec<Span>) {
@@ -151,6 +160,21 @@ mod tests {
         assert_eq!(spans, ["[secret] c"]);
         let (_, spans) = covered(&format!("a ‹{KEY}› c"));
         assert_eq!(spans, ["[secret]"]);
+    }
+
+    #[test]
+    fn speaker_of_a_turn_is_masked() {
+        let speaker = |name: &str| {
+            let mut turn = NewTurn::saying(Role::User, "Hello");
+            turn.speaker = Some(name.to_owned());
+            turn.mask_secrets();
+            assert!(turn.faults().is_empty());
+            turn.speaker.unwrap()
+        };
+        assert_eq!(speaker("Anna"), "Anna");
+        assert_eq!(speaker(&format!("Anna {KEY}")), "Anna [secret]");
+        let long = format!("{} my PIN is 4821", "a".repeat(limits::NAME_CHARS - 15));
+        assert!(speaker(&long).ends_with(" my PIN is [sec"));
     }
 
     #[test]

@@ -4,11 +4,11 @@
 //! observations as its evidence. No model takes part.
 
 use jiff::{SignedDuration, tz::TimeZone};
-use lukasa_text::screen::secret;
+use lukasa_text::screen::{Reading, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::admission::Screening;
+use crate::admission::{Screening, name_directs};
 use crate::consolidation::{Move, RatingUpdate};
 use crate::fact::{Category, Claim, ClaimEvidence, Kind, MemoryType, State, Tier, Version};
 use crate::id::ObservationId;
@@ -102,13 +102,18 @@ impl Observation {
             value: Some(self.payload.clone()),
             // Names and values next to each other, as in `"password": "…"`.
             detail: Some(self.payload.to_string()),
-            tags: self.session.iter().cloned().collect(),
             project: self.project.clone(),
             ..Claim::saying(&format!("{} {}", self.source, self.kind))
         };
         let mut screening = Screening::of(&screened);
         let serialized = secret::find_secret(&self.payload.to_string());
         screening.secret = screening.secret.or(serialized);
+        if let Some(session) = &self.session {
+            screening.secret = screening.secret.or_else(|| secret::find_secret_in_id(session));
+            let sensitive = || Reading::of(session).sensitive();
+            screening.sensitive = screening.sensitive.or_else(sensitive);
+            screening.directs |= name_directs(session);
+        }
         screening
     }
 

@@ -3,6 +3,7 @@
 
 use jiff::SignedDuration;
 use lukasa_text::line::is_visible;
+use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{FactId, RetrievalId, TurnId, UserId, derived};
@@ -131,6 +132,15 @@ pub fn is_session_name(name: &str) -> bool {
         && name.chars().count() <= limits::NAME_CHARS
         && name.len() <= limits::SESSION_NAME_BYTES
         && !name.contains('\0')
+}
+
+/// Why a new session cannot have this name; `None` if it can. Names are stored with everything that
+/// belongs to a session and are not masked, so a name with a secret is refused.
+pub fn session_name_fault(name: &str) -> Option<String> {
+    if !is_session_name(name) {
+        return Some(format!("between 1 and {} characters", limits::NAME_CHARS));
+    }
+    secret::find_secret_in_id(name).map(|kind| format!("must not contain {kind}"))
 }
 
 /// A part of a turn that its sender did not write, in characters, end exclusive.

@@ -1,10 +1,15 @@
 //! Admission of a claim: the screens, the domains and the policy, checked before anything is
 //! written. The rules are in [`lukasa_core::admission`]; this module collects their inputs.
 
-use lukasa_core::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
+use lukasa_core::admission::{
+    Decision, Screening, Sensitivity, Writer, decide, project_fault, without_authority,
+};
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
 use lukasa_core::learning::transcript::{QuoteMatch, Transcript};
-use lukasa_core::{Caller, Claim, ClaimEvidence, Domain, Force, Keep, Origin, State, Turn, TurnId};
+use lukasa_core::session::session_name_fault;
+use lukasa_core::{
+    Caller, Claim, ClaimEvidence, Domain, Force, Keep, Origin, Project, State, Turn, TurnId,
+};
 use lukasa_store::session::SessionFilter;
 use lukasa_store::{Scope, domain, policy, session};
 use lukasa_text::screen::{ground, secret};
@@ -169,6 +174,23 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
         None => Err(Error::DomainNotFound(name.to_owned())),
         Some((domain, false)) if domain.requires_opt_in => Err(Error::OptInNeeded(domain.name)),
         Some((domain, _)) => Ok(Some(domain)),
+    }
+}
+
+/// Checks the name that a caller gives a session. It is stored with everything that belongs to the
+/// session, unmasked.
+pub(crate) fn check_session_name(name: &str) -> Result<()> {
+    match session_name_fault(name) {
+        Some(fault) => Err(Error::invalid("session_id", &fault)),
+        None => Ok(()),
+    }
+}
+
+/// Checks the project that a caller gives a session or a request.
+pub(crate) fn check_project_name(project: Option<&Project>) -> Result<()> {
+    match project.and_then(project_fault) {
+        Some(fault) => Err(Error::invalid("project", &fault)),
+        None => Ok(()),
     }
 }
 

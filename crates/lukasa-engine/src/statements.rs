@@ -173,6 +173,7 @@ impl Statements {
             influence: None,
             at: at - SignedDuration::from_micros(1),
             prediction: None,
+            by_user: true,
         };
         let mut batch = Batch::default();
         context::queue_usage(&mut batch, &scope, &usage);

@@ -14,14 +14,15 @@ use crate::scope::{Batch, Scope};
 /// Maximum number of samples, the latest memories first.
 const MAX_SAMPLES: i64 = 5_000;
 
-/// The inferred memories that turned out right or wrong: by the latest of the reported outcomes, the
-/// ratings, and the user's answers and corrections that were not undone.
+/// The inferred memories that turned out right or wrong: by the latest of the outcomes that the user
+/// reported, the ratings, and the user's answers and corrections that were not undone.
 pub async fn samples(scope: &Scope) -> Result<Vec<CalibrationSample>> {
     const SQL: &str = "with first as (select distinct on (fact_id) fact_id, category, confidence, extracted \
            from fact_version where user_id = $1 order by fact_id, version_id), \
          shown as (select fact_id, type in ('confirmed', 'rated_up') as is_right, at from usage \
           where user_id = $1 \
-            and type in ('confirmed', 'rated_up', 'contradicted', 'overridden', 'rated_down') \
+            and (type in ('rated_up', 'rated_down') \
+              or (by_user and type in ('confirmed', 'contradicted', 'overridden'))) \
          union all \
          select old.fact_id, o.verb = 'confirm' and new.state = 'active', o.recorded_at \
            from fact_version old \

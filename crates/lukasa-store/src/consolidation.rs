@@ -44,9 +44,13 @@ pub async fn learned(scope: &Scope, relation: &str, limit: i64) -> Result<Vec<Le
              and o.state = 'active' \
              where l.user_id = $1 and l.from_fact = v.fact_id and l.relation = $2 \
              and l.known_until is null) as contradicts, \
-          (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
+          (select count(*) filter (where u.by_user) \
+               + least(count(*) filter (where not u.by_user), 1) \
+             from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
              and u.type = 'confirmed' and u.at >= v.known_from) as confirmed, \
-          (select count(*) from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
+          (select count(*) filter (where u.by_user) \
+               + least(count(*) filter (where not u.by_user), 1) \
+             from usage u where u.user_id = $1 and u.fact_id = v.fact_id \
              and u.type in ('contradicted', 'overridden', 'rated_down') \
              and u.at >= v.known_from) as refuted, \
           (select max(o.valid_until) from fact_version o \

@@ -351,12 +351,15 @@ pub struct Usage {
     /// The prediction that it is the outcome of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prediction: Option<UsageId>,
+    /// Whether the user reported it, rather than an assistant or an application.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_user: bool,
 }
 
 pub fn queue_usage(batch: &mut Batch, scope: &Scope, new: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
-                       retrieval_id, turn_id, type, influence, at, prediction_id) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+                       retrieval_id, turn_id, type, influence, at, prediction_id, by_user) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     batch.push_one(SQL, usage_row(scope, new));
 }
 
@@ -384,8 +387,9 @@ pub async fn is_contradicted_by(scope: &Scope, fact: FactId, turn: TurnId) -> Re
 /// Restores a use from an archive. One that already exists is kept.
 pub fn put_back_usage(batch: &mut Batch, scope: &Scope, used: &Usage) {
     const SQL: &str = "insert into usage (user_id, tenant_id, usage_id, fact_id, session_id, \
-                       retrieval_id, turn_id, type, influence, at, prediction_id) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing";
+                       retrieval_id, turn_id, type, influence, at, prediction_id, by_user) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+                       on conflict do nothing";
     batch.push(SQL, usage_row(scope, used));
 }
 
@@ -402,13 +406,14 @@ fn usage_row(scope: &Scope, used: &Usage) -> Vec<Owned> {
         Box::new(used.influence.clone()),
         Box::new(used.at),
         Box::new(used.prediction.map(UsageId::uuid)),
+        Box::new(used.by_user),
     ]
 }
 
 /// The uses that a turn reported.
 pub async fn used_by(scope: &Scope, turn: TurnId) -> Result<Vec<Usage>> {
     const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
-                       influence, at, prediction_id from usage \
+                       influence, at, prediction_id, by_user from usage \
                        where user_id = $1 and turn_id = $2 \
                        order by usage_id";
     all(&scope.query(SQL, &[&scope.user().uuid(), &turn.uuid()]).await?, use_of)
@@ -440,13 +445,14 @@ fn use_of(row: &Row) -> Result<Usage> {
         influence: c.take()?,
         at: c.take()?,
         prediction: c.take::<Option<Uuid>>()?.map(UsageId::from_uuid),
+        by_user: c.take()?,
     })
 }
 
 /// A prediction, and its outcome if that was reported.
 pub async fn find_prediction(scope: &Scope, id: UsageId) -> Result<Option<(Usage, Option<Usage>)>> {
     const SQL: &str = "select usage_id, fact_id, session_id, retrieval_id, turn_id, type, \
-                       influence, at, prediction_id from usage where user_id = $1 \
+                       influence, at, prediction_id, by_user from usage where user_id = $1 \
                          and ((usage_id = $2 and type = 'predicted') or prediction_id = $2) \
                        order by prediction_id nulls first";
     let found = all(&scope.query(SQL, &[&scope.user().uuid(), &id.uuid()]).await?, use_of)?;
@@ -494,11 +500,11 @@ pub async fn usage(
 ) -> Result<Vec<Usage>> {
     const SQL: &str = "select * from ( \
           select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at, \
-                 prediction_id \
+                 prediction_id, by_user \
             from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
           union all \
           select r.retrieval_id, f.fact_id, r.session_id, r.retrieval_id, null::uuid, 'retrieved', \
-                 null, r.at, null::uuid \
+                 null, r.at, null::uuid, false \
             from retrieval r left join given_baseline b \
               on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
             lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use lukasa_text::screen::secret;
+
 use super::Contents;
 use crate::admission::{Decision, Screening, Sensitivity, Writer, decide, without_authority};
 use crate::caller::CallerKind;
@@ -59,7 +61,8 @@ pub fn screen(contents: &mut Contents, lowering: Option<&Lowering>) -> ScreenedO
     let domains: BTreeSet<String> = domains.map(|(domain, _)| domain.name.clone()).collect();
     for version in &mut contents.versions {
         let screening = Screening::of(&version.claim);
-        if screening.secret.is_some() {
+        let session = version.session.as_deref().and_then(secret::find_secret_in_id);
+        if screening.secret.or(session).is_some() {
             secrets.insert(version.fact);
         }
         if lowering.is_some() {

@@ -72,7 +72,8 @@ pub struct LearnedFact {
     pub contradicted: bool,
     /// Whether it contradicts an active fact, and waits for the user's answer.
     pub contradicts: bool,
-    /// How often it was confirmed and refuted in use since this version.
+    /// How often it was confirmed and refuted in use since this version. All reports of assistants and
+    /// applications count as one.
     pub confirmed: usize,
     pub refuted: usize,
     /// When the last of its versions stopped being valid, if all have.

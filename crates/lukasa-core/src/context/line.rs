@@ -51,18 +51,23 @@ pub(super) fn memory_line(version: &Version, earlier: &EarlierClaims) -> String 
 pub(super) fn found_line(version: &Version, earlier: &EarlierClaims, relevance: f32) -> String {
     let before = earlier_words(version, earlier);
     let claim = claim_line(&version.claim);
-    let percent = relevance.clamp(0.0, 1.0) * 100.0;
-    format!("{claim} ({}; relevance {percent:.0}%{before})", reliability(version))
+    format!("{claim} ({}; {}{before})", reliability(version), percent(relevance))
 }
 
-/// A memory of a space: the space, the memory, and the member who said it.
+fn percent(relevance: f32) -> String {
+    format!("relevance {:.0}%", relevance.clamp(0.0, 1.0) * 100.0)
+}
+
+/// A memory of a space: the space, the memory, and the member who said it. It has no instruction,
+/// because it is read by the assistants of other members.
 pub(super) fn shared_line(
     space: &str,
     version: &Version,
     relevance: f32,
     said_by: Option<&str>,
 ) -> String {
-    let line = found_line(version, &EarlierClaims::new(), relevance);
+    let claim = claim_line(&version.claim);
+    let line = format!("{claim} ({}; {})", credibility(version), percent(relevance));
     let member = match said_by {
         None => "a former member".to_owned(),
         // An application chooses the names of its users.
@@ -131,8 +136,14 @@ fn adds_to(text: &str, named: &str) -> bool {
     words(text).iter().any(|word| !named.contains(word))
 }
 
-/// How far a memory can be relied on, in words.
+/// How far a memory can be relied on, in words, and how to use it.
 pub(super) fn reliability(version: &Version) -> String {
+    let instruction = if version.claim.unmentioned { UNMENTIONED } else { "" };
+    format!("{}{instruction}", credibility(version))
+}
+
+/// How far a memory can be relied on, in words.
+fn credibility(version: &Version) -> String {
     let date = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
     let relied = match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
         (Some(at), _) => format!("confirmed {}", date(at)),
@@ -148,7 +159,7 @@ pub(super) fn reliability(version: &Version) -> String {
     };
     let stakes = if is_high_stakes(&version.claim) { "; high-stakes" } else { "" };
     let care = if needs_care(version) { "; mention with care" } else { "" };
-    format!("{relied}{stakes}{care}{}", if version.claim.unmentioned { UNMENTIONED } else { "" })
+    format!("{relied}{stakes}{care}")
 }
 
 /// Whether a memory is to be phrased carefully.
@@ -313,6 +324,15 @@ mod tests {
         assert!(line.ends_with("; use it, but do not mention it)"), "{line}");
         let found = found_line(&fact, &EarlierClaims::new(), 0.5);
         assert!(found.contains("; use it, but do not mention it"), "{found}");
+    }
+
+    #[test]
+    fn space_line_has_no_instruction_of_an_unmentioned_memory() {
+        let mut fact = version(Voice::stated(Origin::UserSaid));
+        let mentioned = shared_line("family", &fact, 0.5, Some("Anna"));
+        assert!(mentioned.contains("; relevance 50%) (said by Anna)"), "{mentioned}");
+        fact.claim.unmentioned = true;
+        assert_eq!(shared_line("family", &fact, 0.5, Some("Anna")), mentioned);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use lukasa_store::{Batch, import, session};
 
 use super::Archives;
 use super::{ImportReport, ImportSource, import_of, put_import};
+use crate::admission::check_session_name;
 use crate::error::Result;
 use crate::learning::passes;
 use crate::request::Request;
@@ -57,6 +58,7 @@ impl Archives {
         dry_run: bool,
     ) -> Result<ImportReport> {
         let name = session_name(source.format, &chat.source);
+        check_session_name(&name)?;
         let item = item_id(source.format, "chat", &chat.source);
         let scope = self.write(request).await?;
         let (mut import, begins) = import_of(&scope, request, source).await?;

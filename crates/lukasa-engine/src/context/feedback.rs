@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::facts::Target;
 use crate::memory::MemoryRating;
 use crate::request::Request;
-use crate::sessions::{check_session_name, refuse_incognito};
+use crate::sessions::refuse_incognito;
 use crate::transaction::{WriteStart, keep_answer};
 
 /// The type of a use that is a prediction.
@@ -66,7 +66,7 @@ impl Contexts {
     pub async fn predict(&self, request: &Request, new: NewPrediction) -> Result<Prediction> {
         check_text("expects", &new.expects, 1)?;
         if let Some(session) = &new.session {
-            check_session_name(session)?;
+            admission::check_session_name(session)?;
         }
         let words = ReportedWords::of(Some(new.expects)).await;
         let scope = match self.transactions.start(request).await? {
@@ -230,6 +230,7 @@ fn usage(request: &Request, fact: FactId, kind: &str) -> Usage {
         influence: None,
         at: micros(now),
         prediction: None,
+        by_user: Writer::of(&request.caller) == Writer::Human,
     }
 }
 

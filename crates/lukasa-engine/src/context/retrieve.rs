@@ -25,6 +25,7 @@ use super::budget_use::BudgetUse;
 use super::dynamic::{dynamic, dynamic_ask};
 use super::inputs::RetrievalInputs;
 use super::portraits::domain_sentences;
+use crate::admission::{check_project_name, check_session_name};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::detector::detect;
 use crate::error::{Error, Result};
@@ -34,7 +35,6 @@ use crate::recall::{
     is_usable,
 };
 use crate::request::Moment;
-use crate::sessions::check_session_name;
 use crate::telemetry::{record_degraded, retrieval_span};
 
 /// Request for a context.
@@ -243,6 +243,7 @@ impl Contexts {
         if let Some(session) = &ask.session {
             check_session_name(session)?;
         }
+        check_project_name(ask.project.as_ref())?;
         let work = self.retrieve_now(caller, ask, moment, confirmed).instrument(retrieval_span());
         let reason = match tokio::time::timeout(ask.within, work).await {
             Ok(Ok(context)) => return Ok(context),

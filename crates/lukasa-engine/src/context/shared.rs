@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream, try_join};
+use lukasa_core::admission::line_directs;
 use lukasa_core::context::block::{self, LeftOut, LeftOutReason, LineSource, SharedMemory};
 use lukasa_core::context::{is_sure_enough, selective};
 use lukasa_core::{Caller, FactId, SpaceName, Timestamp, UserId};
@@ -16,7 +17,6 @@ use tokio::time::{Instant, timeout_at};
 use super::Contexts;
 use super::dynamic::dynamic_ask;
 use super::retrieve::{Context, ContextPart, ContextRequest};
-use crate::admission;
 use crate::error::{Error, Result};
 use crate::recall::RecalledFact;
 use crate::request::Moment;
@@ -128,22 +128,33 @@ impl Contexts {
         let authors: BTreeMap<FactId, UserId> =
             space::authors(&scope, &editions).await?.into_iter().collect();
         drop(scope);
-        let mut findings = SharedFindings::default();
-        for f in wanted {
-            let version = &f.memory.version;
-            let author = authors.get(&version.fact).copied();
-            if author != Some(caller.user) && admission::screen(&version.claim).await.directs {
-                findings.left_out.push(LeftOut {
-                    source: LineSource::from(version),
-                    reason: LeftOutReason::DirectsAssistants,
-                    relevance: Some(f.why.relevance),
-                });
-                continue;
-            }
-            findings.found.push((f, author));
-        }
-        Ok(findings)
+        let user = caller.user;
+        self.parts.cpu.run(move || screened(wanted, &authors, user)).await
     }
+}
+
+/// What was found, without the memories whose line directs the assistants of others than the member
+/// who said it.
+fn screened(
+    found: Vec<RecalledFact>,
+    authors: &BTreeMap<FactId, UserId>,
+    user: UserId,
+) -> SharedFindings {
+    let mut findings = SharedFindings::default();
+    for f in found {
+        let version = &f.memory.version;
+        let author = authors.get(&version.fact).copied();
+        if author != Some(user) && line_directs(&version.claim) {
+            findings.left_out.push(LeftOut {
+                source: LineSource::from(version),
+                reason: LeftOutReason::DirectsAssistants,
+                relevance: Some(f.why.relevance),
+            });
+            continue;
+        }
+        findings.found.push((f, author));
+    }
+    findings
 }
 
 /// The result of work on a database; `None` if it is unavailable, or does not answer in time.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lukasa_core::{Caller, FactId, OperationId, RetrievalId};
 use lukasa_store::context as kept;
+use lukasa_text::screen::secret;
 use serde::Serialize;
 
 use super::Contexts;
@@ -17,7 +18,7 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 pub struct ToolRun {
     pub id: String,
     pub name: String,
-    /// The search query.
+    /// The search query. Stored with its secrets masked.
     pub query: Option<String>,
     #[serde(rename = "memory_ids")]
     pub memories: Vec<FactId>,
@@ -33,8 +34,13 @@ impl Contexts {
         &self,
         caller: &Caller,
         retrieval: RetrievalId,
-        runs: Vec<ToolRun>,
+        mut runs: Vec<ToolRun>,
     ) {
+        for query in runs.iter_mut().filter_map(|run| run.query.as_mut()) {
+            if let Some(masked) = secret::mask(query) {
+                *query = masked;
+            }
+        }
         let mut facts: Vec<FactId> = runs.iter().flat_map(|run| run.memories.clone()).collect();
         facts.sort_unstable();
         facts.dedup();

@@ -1,6 +1,7 @@
 //! Usage records: what went into prompts, and what applications reported about it.
 
 use futures_util::try_join;
+use lukasa_core::admission::Writer;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::REASONING_CHARS;
 use lukasa_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
@@ -13,7 +14,6 @@ use super::trace::unpack;
 use crate::admission;
 use crate::error::{Error, Result};
 use crate::request::Request;
-use crate::sessions::check_session_name;
 use crate::transaction::{WriteStart, keep_answer};
 
 pub use lukasa_store::context::{
@@ -92,7 +92,7 @@ impl Contexts {
             ));
         }
         if let Some(session) = &new.session {
-            check_session_name(session)?;
+            admission::check_session_name(session)?;
         }
         let influence = new.influence.as_deref().unwrap_or("");
         if influence.chars().count() > REASONING_CHARS || influence.contains('\0') {
@@ -119,6 +119,7 @@ impl Contexts {
             influence,
             at: lukasa_core::time::micros(now),
             prediction: None,
+            by_user: Writer::of(&request.caller) == Writer::Human,
         };
         let mut batch = Batch::default();
         kept::queue_usage(&mut batch, &scope, &usage);

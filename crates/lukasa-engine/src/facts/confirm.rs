@@ -6,6 +6,7 @@ use lukasa_core::{CallerKind, Edit, FactId, Origin, Refusal, State, Verb, Versio
 use lukasa_store::{fact, space};
 
 use super::Facts;
+use super::save::check_unmentioned;
 use super::target::Target;
 use super::update::remaining;
 use crate::admission::{self, AdmissionRequest};
@@ -31,6 +32,9 @@ impl Facts {
         target: &Target,
         decision: ProposalDecision,
     ) -> Result<Outcome> {
+        if let ProposalDecision::Yes { edit, .. } = &decision {
+            check_unmentioned(&request.caller, edit.unmentioned)?;
+        }
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),

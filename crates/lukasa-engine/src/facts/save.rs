@@ -1,11 +1,12 @@
 //! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
+use lukasa_core::admission::name_directs;
 use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::{
-    Claim, Edit, FactId, Force, Origin, PassId, Period, Project, ProjectScope, State, Tier,
+    Caller, Claim, Edit, FactId, Force, Origin, PassId, Period, Project, ProjectScope, State, Tier,
     Timestamp, TurnId, Verb, Version, Voice, Writer,
 };
 use lukasa_store::{Batch, Scope, fact, left_out, session};
@@ -133,14 +134,15 @@ impl Facts {
     async fn create(&self, request: &Request, mut new: NewMemory, state: State) -> Result<Outcome> {
         Error::faults(new.claim.faults())?;
         check_confidence(new.confidence)?;
+        if let Some(session) = &new.session {
+            admission::check_session_name(session)?;
+        }
         // A proposal with a confidence is an inference.
         let is_inference = state == State::Proposed && new.confidence.is_some();
         let now = request.moment.now;
         let writer = Writer::of(&request.caller);
-        if new.claim.unmentioned && writer != Writer::Human {
-            return Err(lukasa_core::Refusal::NeedsHuman.into());
-        }
-        let screening = admission::screen(&new.claim).await;
+        check_unmentioned(&request.caller, new.claim.unmentioned.then_some(true))?;
+        let mut screening = admission::screen(&new.claim).await;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
@@ -151,6 +153,9 @@ impl Facts {
             .ok_or(lukasa_core::Refusal::EmptyValidity)?;
         let scope = &writing.scope;
         new.claim.project = project_of(scope, &new).await?;
+        // A project of the session was not screened with the claim.
+        let project = new.claim.project.as_ref().map(Project::as_str);
+        screening.directs |= project.is_some_and(name_directs);
         let claim = new.claim.clone();
         let keep_without_domain = new.keep_without_domain;
         let ask = AdmissionRequest::of(&request.caller, &screening);
@@ -305,6 +310,21 @@ async fn existing_turns(scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
     }
     let turns = session::turns_by_id(scope, &named).await?;
     Ok(turns.iter().map(|turn| turn.id.to_string()).collect())
+}
+
+/// Refuses to set whether a memory is unmentioned for callers other than the user, and an unmentioned
+/// memory of a space, because the instruction would reach the assistants of other members.
+pub(super) fn check_unmentioned(caller: &Caller, unmentioned: Option<bool>) -> Result<()> {
+    match unmentioned {
+        None => Ok(()),
+        Some(_) if Writer::of(caller) != Writer::Human => {
+            Err(lukasa_core::Refusal::NeedsHuman.into())
+        }
+        Some(true) if caller.member.is_some() => {
+            Err(Error::invalid("unmentioned", "not in a space, whose members read every memory"))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 pub(super) fn check_confidence(confidence: Option<f32>) -> Result<()> {

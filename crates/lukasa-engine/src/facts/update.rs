@@ -11,7 +11,7 @@ use lukasa_core::{
 use lukasa_store::fact;
 
 use super::Facts;
-use super::save::check_confidence;
+use super::save::{check_confidence, check_unmentioned};
 use super::target::Target;
 use crate::admission::{self, AdmissionRequest, Quoted};
 use crate::error::{Error, Result};
@@ -69,9 +69,10 @@ impl Facts {
         update: Update,
     ) -> Result<Outcome> {
         check_confidence(update.confidence)?;
-        if update.edit.unmentioned.is_some() && Writer::of(&request.caller) != Writer::Human {
-            return Err(Refusal::NeedsHuman.into());
+        if let Some(session) = &update.session {
+            admission::check_session_name(session)?;
         }
+        check_unmentioned(&request.caller, update.edit.unmentioned)?;
         let now = request.moment.now;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,

@@ -74,7 +74,7 @@ pub(super) async fn load_impact(
     };
     let episodes = match source {
         FactSource::Episode(id) => telling.into_iter().filter(|e| e.id == *id).collect(),
-        // The user's own words stay, like what they stated; what is erased leaves no words behind.
+        // A summary that the user wrote stays, like what they stated; what is erased leaves no words.
         FactSource::Turn(_) if depth == Depth::Trash => {
             telling.into_iter().filter(|episode| !episode.is_edited()).collect()
         }

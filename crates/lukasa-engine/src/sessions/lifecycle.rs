@@ -10,7 +10,7 @@ use lukasa_store::{Batch, Scope, job, session};
 use serde::{Deserialize, Serialize};
 
 use super::Sessions;
-use super::{TurnList, check_session_name, check_title, masked_title};
+use super::{TurnList, check_title, masked_title};
 use crate::admission;
 use crate::error::{Error, Result};
 use crate::queue::JobFailure;
@@ -52,7 +52,7 @@ impl Sessions {
         id: &str,
         dirty: Option<bool>,
     ) -> Result<CloseResult> {
-        check_session_name(id)?;
+        admission::check_session_name(id)?;
         let scope = match self.transactions.start(request).await? {
             WriteStart::New(scope) => scope,
             WriteStart::Repeated(answer) => return Ok(answer),

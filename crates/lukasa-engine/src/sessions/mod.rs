@@ -25,6 +25,7 @@ use lukasa_text::screen::secret;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinError;
 
+use crate::admission::{check_project_name, check_session_name};
 use crate::closed_domains::{closed_domains, closed_domains_in_window};
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::embeddings::Embeddings;
@@ -100,6 +101,7 @@ impl Sessions {
         let drawn = format!("ses_{}", hex::encode(request.moment.seed));
         let id = new.id.as_deref().unwrap_or(&drawn);
         check_session_name(id)?;
+        check_project_name(new.project.as_ref())?;
         check_title(new.title.as_deref())?;
         let scope = match self.transactions.start(request).await? {
             WriteStart::New(scope) => scope,
@@ -174,6 +176,7 @@ impl Sessions {
         only_missing: bool,
     ) -> Result<AppendResult> {
         check_session_name(to)?;
+        check_project_name(exchange.project.as_ref())?;
         let new = || exchange.said.iter().chain(&exchange.answer);
         Error::faults(new().flat_map(NewTurn::faults).collect())?;
         let used: Vec<FactId> = new().flat_map(|turn| turn.used.iter().copied()).collect();
@@ -458,6 +461,7 @@ fn numbered(
                 influence: None,
                 prediction: None,
                 at: now,
+                by_user: false,
             });
         }
         turns.push(Turn {
@@ -493,13 +497,6 @@ fn check_title(title: Option<&str>) -> Result<()> {
 pub(crate) async fn refuse_incognito(scope: &Scope, ids: &[&str]) -> Result<()> {
     if !ids.is_empty() && session::has_incognito(scope, ids).await? {
         return Err(Error::invalid("session_id", "nothing is stored of an incognito session"));
-    }
-    Ok(())
-}
-
-pub(crate) fn check_session_name(id: &str) -> Result<()> {
-    if !lukasa_core::session::is_session_name(id) {
-        return Err(Error::invalid("session_id", "between 1 and 255 characters"));
     }
     Ok(())
 }

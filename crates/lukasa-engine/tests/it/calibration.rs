@@ -86,3 +86,30 @@ async fn calibrated_floor_counts_the_latest_outcome_of_each_inference() {
     assert_eq!((floor.samples, floor.wrong), (6, 1));
     assert_eq!(floor.floor, INJECT_CONFIDENCE, "five of six are right");
 }
+
+#[tokio::test]
+async fn calibrated_floor_ignores_outcomes_that_an_assistant_reports() {
+    let story = Story::begin().await;
+    for number in 0..8 {
+        let Target::Id(fact) = infer(&story, &format!("Owns {number} vases")).await else {
+            panic!("an id")
+        };
+        for kind in ["contradicted", "overridden"] {
+            let new = NewUsage {
+                fact,
+                session: None,
+                retrieval: None,
+                turn: None,
+                kind: kind.to_owned(),
+                influence: None,
+            };
+            let agent = story.by(story.assistant());
+            story.engine.context.report_usage(&agent, new).await.unwrap();
+            story.pass(1);
+        }
+    }
+    story.pass(2 * 86_400);
+    Box::pin(work(&story)).await;
+    assert!(floors(&story).await.is_empty());
+    assert_eq!(floor_in_force(&story).await, INJECT_CONFIDENCE);
+}

@@ -92,6 +92,29 @@ async fn consolidation_weighs_usage_of_inferred_facts_only() {
 }
 
 #[tokio::test]
+async fn consolidation_counts_all_reports_of_assistants_as_one() {
+    let story = story_with_sessions(1).await;
+    let inferred = memories(&story, Status::Active).await[0].fact;
+    for _ in 0..10 {
+        let new = NewUsage {
+            fact: inferred,
+            session: None,
+            retrieval: None,
+            turn: None,
+            kind: "contradicted".into(),
+            influence: None,
+        };
+        story.pass(1);
+        let agent = story.by(story.assistant());
+        story.engine.context.report_usage(&agent, new).await.unwrap();
+    }
+    let report = story.engine.consolidation.consolidate(&story.request(), false).await.unwrap();
+    let [step] = &report.steps[..] else { panic!("one step: {:?}", report.steps) };
+    assert_eq!((step.fact, step.what), (inferred, Move::Weigh));
+    assert!((step.after.confidence - 0.65).abs() < 1e-6);
+}
+
+#[tokio::test]
 async fn retrieving_a_memory_does_not_make_it_more_certain() {
     let story = story_with_sessions(1).await;
     let inferred = async || {

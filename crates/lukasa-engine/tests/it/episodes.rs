@@ -421,6 +421,34 @@ async fn edited_episode_stays_when_a_turn_is_trashed_and_not_when_it_is_erased()
 }
 
 #[tokio::test]
+async fn episode_with_only_its_title_edited_is_withdrawn_when_a_turn_is_trashed() {
+    for by_vault in [false, true] {
+        let story = story_summarising(SUMMARY, vec![]).await;
+        learn_from(&story, "c", vague()).await;
+        let [old] = &listed(&story).await[..] else { panic!("one episode") };
+        if by_vault {
+            let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+            let page = files.iter_mut().find(|file| file.path.starts_with("episodes/")).unwrap();
+            page.content = page.content.replace("A chat", "Flooring");
+            let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+            assert!(synced.plan.problems.is_empty());
+        } else {
+            let edit = EpisodeEdit { title: Some(Some("Flooring".into())), summary: None };
+            let edited = story.engine.learning.edit_episode(&story.request(), old.id, &edit).await;
+            edited.unwrap();
+        }
+        let [new] = &listed(&story).await[..] else { panic!("one episode") };
+        assert_eq!((new.title.as_deref(), new.summary.as_str()), (Some("Flooring"), SUMMARY));
+        assert_eq!((new.origin, new.is_edited()), (old.origin, false), "the model's own summary");
+        let page = story.engine.sessions.turns(&story.alice(), "c", 0, 10, story.now()).await;
+        let turn = FactSource::Turn(page.unwrap().0[0].id);
+        story.engine.removals.withdraw(&story.request(), &turn).await.unwrap();
+        assert!(listed(&story).await.is_empty());
+        assert_eq!(count(&story).await, 0);
+    }
+}
+
+#[tokio::test]
 async fn vault_edit_of_an_episode_is_a_step_that_undo_reverses() {
     let story = story_summarising(SUMMARY, vec![]).await;
     learn_from(&story, "c", vague()).await;

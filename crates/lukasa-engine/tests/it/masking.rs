@@ -1,9 +1,14 @@
 //! Secrets in turns are masked before anything is stored.
 
+use std::time::Duration;
+
 use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem};
-use lukasa_core::{Exchange, Mark, NewTurn, Role, Span};
+use lukasa_core::{Edit, Exchange, FactId, Mark, NewTurn, Project, Role, Span};
 use lukasa_engine::archive::ImportSource;
-use lukasa_engine::{IdempotencyKey, Request};
+use lukasa_engine::context::{ContextRequest, NewUsage, ToolRun};
+use lukasa_engine::facts::{NewMemory, Target, Update};
+use lukasa_engine::sessions::NewSession;
+use lukasa_engine::{Error, IdempotencyKey, Request};
 use lukasa_store::testing::postgres::Client;
 
 use crate::learning::{story_where, user};
@@ -120,5 +125,124 @@ async fn secret_in_long_turn_is_masked() {
     let text = format!("{} {TOKEN}", "We talked about the garden. ".repeat(3_000));
     story.engine.sessions.append_turns(&story.request(), "c", vec![user(&text)]).await.unwrap();
     assert!(contents(&story, "c").await[0].ends_with(" [secret]"));
+    assert_nowhere(&story).await;
+}
+
+/// The field that a request was refused for.
+fn refused_field<T>(result: Result<T, Error>) -> String {
+    match result.map(|_| ()).unwrap_err() {
+        Error::Invalid(fields) => fields[0].field.clone(),
+        error => panic!("{error}"),
+    }
+}
+
+fn cited(fact: FactId, session: &str) -> NewUsage {
+    NewUsage {
+        fact,
+        session: Some(session.to_owned()),
+        retrieval: None,
+        turn: None,
+        kind: "cited".to_owned(),
+        influence: None,
+    }
+}
+
+fn within_session(session: &str) -> ContextRequest {
+    let session = Some(session.to_owned());
+    ContextRequest { session, within: Duration::from_secs(60), ..ContextRequest::about("Tea?") }
+}
+
+#[tokio::test]
+async fn session_name_with_a_secret_is_refused_by_every_write() {
+    let story = Story::begin().await;
+    let (engine, request) = (&story.engine, || story.request());
+    let tea = Story::fact(&story.save("Drinks tea").await);
+    let saved = || NewMemory { session: Some(TOKEN.to_owned()), ..NewMemory::saying("Has a dog") };
+    let edit = Edit { content: Some("Drinks green tea".into()), ..Edit::default() };
+    let update = Update { session: Some(TOKEN.to_owned()), ..Update::change(edit) };
+    let opened = NewSession { id: Some(TOKEN.to_owned()), ..NewSession::default() };
+    let turns = vec![user("Hello")];
+    let exchange = Exchange { said: turns.clone(), ..Exchange::default() };
+    let asked = request();
+    let ask = within_session(TOKEN);
+    for field in [
+        refused_field(engine.sessions.open(&request(), opened).await),
+        refused_field(engine.sessions.append_turns(&request(), TOKEN, turns).await),
+        refused_field(engine.sessions.append_exchange(&request(), TOKEN, exchange).await),
+        refused_field(engine.facts.save(&request(), saved()).await),
+        refused_field(engine.facts.propose(&request(), saved()).await),
+        refused_field(engine.facts.update(&request(), &Target::Id(tea), update).await),
+        refused_field(engine.context.retrieve(&asked.caller, &ask, asked.moment).await),
+        refused_field(engine.context.report_usage(&request(), cited(tea, TOKEN)).await),
+    ] {
+        assert_eq!(field, "session_id");
+    }
+    let admin = story.database.admin().await;
+    assert_eq!(rows_with(&admin, TOKEN).await, 0);
+}
+
+#[tokio::test]
+async fn session_named_by_a_number_is_accepted_though_it_passes_a_card_check() {
+    const NUMBER: &str = "4111111111111111";
+    let story = Story::begin().await;
+    let sessions = &story.engine.sessions;
+    sessions.append_turns(&story.request(), NUMBER, vec![user("Hello")]).await.unwrap();
+    let new = NewMemory { session: Some(NUMBER.to_owned()), ..NewMemory::saying("Drinks tea") };
+    let tea = Story::fact(&story.engine.facts.save(&story.request(), new).await.unwrap());
+    let context = &story.engine.context;
+    context.report_usage(&story.request(), cited(tea, NUMBER)).await.unwrap();
+    let asked = story.request();
+    context.retrieve(&asked.caller, &within_session(NUMBER), asked.moment).await.unwrap();
+}
+
+#[tokio::test]
+async fn project_with_a_secret_is_refused() {
+    let story = Story::begin().await;
+    let (sessions, project) = (&story.engine.sessions, || Project::parse(TOKEN));
+    let opened = NewSession { project: project(), ..NewSession::default() };
+    let appended =
+        sessions.append_turns_in(&story.request(), "c", project(), vec![user("Hello")]).await;
+    let asked = story.request();
+    let ask = ContextRequest { project: project(), ..within_session("c") };
+    for field in [
+        refused_field(sessions.open(&story.request(), opened).await),
+        refused_field(appended),
+        refused_field(story.engine.context.retrieve(&asked.caller, &ask, asked.moment).await),
+    ] {
+        assert_eq!(field, "project");
+    }
+}
+
+#[tokio::test]
+async fn secret_as_a_speaker_or_a_search_query_is_stored_nowhere() {
+    let story = Story::begin().await;
+    let spoken = NewTurn { speaker: Some(format!("Anna {TOKEN}")), ..user("Hello") };
+    let turns = vec![spoken];
+    story.engine.sessions.append_turns(&story.request(), "c", turns).await.unwrap();
+    let page = story.engine.sessions.turns(&story.alice(), "c", 0, 10, story.now()).await;
+    assert_eq!(page.unwrap().0[0].speaker.as_deref(), Some("Anna [secret]"));
+    let asked = story.request();
+    let (context, ask) = (&story.engine.context, within_session("c"));
+    let given = context.retrieve(&asked.caller, &ask, asked.moment).await.unwrap();
+    let run = ToolRun {
+        id: "call_1".to_owned(),
+        name: "search_memories".to_owned(),
+        query: Some(format!("the key {TOKEN}")),
+        memories: Vec::new(),
+        operation: None,
+        failed: false,
+        took_ms: 1,
+    };
+    context.record_tool_calls_later(&asked.caller, given.id, vec![run]);
+    let admin = story.database.admin().await;
+    let mut is_recorded = false;
+    for _ in 0..200 {
+        is_recorded = rows_with(&admin, "the key [secret]").await > 0;
+        if is_recorded {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(is_recorded, "the tool call is recorded");
     assert_nowhere(&story).await;
 }

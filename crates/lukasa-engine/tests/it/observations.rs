@@ -336,3 +336,13 @@ async fn consolidation_on_request_counts_patterns_in_observations() {
     story.engine.undo.undo(&story.request(), operation).await.unwrap();
     assert!(patterns(&story, Status::Proposed).await.is_empty());
 }
+
+#[tokio::test]
+async fn observation_of_a_session_named_by_a_number_is_accepted_and_of_one_with_a_key_refused() {
+    let story = Story::begin().await;
+    let of = |session: &str| NewObservation { session: Some(session.into()), ..order("Kroger") };
+    record(&story, of("4111111111111111")).await;
+    let key = of("ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o");
+    let refused = story.engine.observations.record(&story.by(story.assistant()), vec![key]).await;
+    assert!(matches!(refused, Err(Error::SecretRejected(_))));
+}

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use lukasa_core::audit::AuditActor;
 use lukasa_core::placement::{MAIN_CELL, UserRange};
-use lukasa_core::{Caller, SpaceAccess, SpaceName};
+use lukasa_core::{Caller, Edit, SpaceAccess, SpaceName};
 use lukasa_engine::cells::{self, MoveRequest};
 use lukasa_engine::context::ContextRequest;
-use lukasa_engine::facts::NewMemory;
-use lukasa_engine::{Engine, Error};
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target, Update};
+use lukasa_engine::{Engine, Error, Outcome};
 use lukasa_store::testing::TestDatabase;
 
 use crate::cells::deployment;
@@ -46,6 +46,38 @@ async fn share(story: &Story, users: &[&str], spaces: &[&str]) {
 async fn save_in(story: &Story, user: &str, name: &str, content: &str) -> Result<(), Error> {
     let request = story.by(human(story, user).in_space(&space(name)));
     story.engine.facts.save(&request, NewMemory::saying(content)).await.map(|_| ())
+}
+
+#[tokio::test]
+async fn space_memory_cannot_be_unmentioned() {
+    let story = Story::begin().await;
+    share(&story, &["anna", "ben"], &["family"]).await;
+    let member = || story.by(human(&story, "anna").in_space(&space("family")));
+    let unmentioned = |content: &str| {
+        let mut new = NewMemory::saying(content);
+        new.claim.unmentioned = true;
+        new
+    };
+    let facts = &story.engine.facts;
+    let refused = |result: Result<Outcome, Error>| match result.unwrap_err() {
+        Error::Invalid(fields) => assert_eq!(fields[0].field, "unmentioned"),
+        error => panic!("{error}"),
+    };
+    refused(facts.save(&member(), unmentioned("The ladder is in the shed")).await);
+    refused(facts.propose(&member(), unmentioned("The ladder is in the shed")).await);
+    let said = NewMemory::saying("The ladder is in the shed");
+    let saved = facts.save(&member(), said).await.unwrap().memories[0].version.fact;
+    let hide = || Edit { unmentioned: Some(true), ..Edit::default() };
+    for update in [Update::change(hide()), Update::correct(hide())] {
+        refused(facts.update(&member(), &Target::Id(saved), update).await);
+    }
+    let said = NewMemory::saying("The saw is in the shed");
+    let proposed = facts.propose(&member(), said).await.unwrap().memories[0].version.fact;
+    let yes = ProposalDecision::Yes { digest: None, edit: Box::new(hide()) };
+    refused(facts.confirm(&member(), &Target::Id(proposed), yes).await);
+    // Of the user's own memories any can be unmentioned.
+    let own = story.by(human(&story, "anna"));
+    facts.save(&own, unmentioned("Is planning a surprise")).await.unwrap();
 }
 
 async fn count(database: &TestDatabase, sql: &str) -> i64 {

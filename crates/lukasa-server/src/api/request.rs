@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lukasa_core::admission::project_fault;
 use lukasa_core::{Caller, Project, VersionId};
 use lukasa_engine::facts::Cursor;
 use lukasa_engine::{IdempotencyKey, Request as EngineRequest};
@@ -201,8 +202,12 @@ pub(crate) fn project_in(headers: &HeaderMap) -> Result<Option<Project>, &'stati
     let invalid =
         "`X-Lukasa-Project` must have 1 to 64 characters, none of them a control character";
     let name = std::str::from_utf8(value.as_bytes()).map_err(|_| invalid)?.trim();
-    match name {
-        "" => Ok(None),
-        name => Project::parse(name).map(Some).ok_or(invalid),
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let project = Project::parse(name).ok_or(invalid)?;
+    match project_fault(&project) {
+        Some(_) => Err("`X-Lukasa-Project` must be a name, and no order or secret"),
+        None => Ok(Some(project)),
     }
 }

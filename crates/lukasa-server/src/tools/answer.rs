@@ -136,7 +136,7 @@ impl From<MemoryView> for Brief {
             detail: view.detail,
             category: view.category,
             domain: view.domain,
-            project: view.project,
+            project: view.project.filter(|name| !name_directs(name)),
             force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
             key: view.key,
             value: view.value,

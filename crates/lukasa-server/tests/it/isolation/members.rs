@@ -20,8 +20,9 @@ fn instructions(word: &str) -> [String; 4] {
     ]
 }
 
-/// The bodies of a memory with the text in each of its fields that can direct.
-fn bodies(text: &str) -> Vec<Value> {
+/// The bodies of a memory with the text in each of its fields that can direct, and one whose mark is an
+/// instruction.
+fn bodies(text: &str, word: &str) -> Vec<Value> {
     let about = "Notes about the garden tools";
     vec![
         json!({ "content": text }),
@@ -29,6 +30,7 @@ fn bodies(text: &str) -> Vec<Value> {
         json!({ "content": about, "detail": text }),
         json!({ "content": text, "force": "hard", "domain": "shopping", "key": "store" }),
         json!({ "content": about, "domain": "shopping", "key": "shop", "value": text }),
+        json!({ "content": format!("{about} and {word}"), "unmentioned": true }),
     ]
 }
 
@@ -50,7 +52,8 @@ async fn write(writer: &Client, way: &str, body: Value) {
             let proposed = writer.post("/api/memory/propose", harmless).await;
             let path = format!("/api/memory/{}/confirm", proposed.at("/memory/id"));
             let digest = proposed.at("/memory/sha256");
-            let edits = json!({ "content": body["content"], "summary": body["summary"] });
+            let mut edits = json!({ "content": body["content"], "summary": body["summary"] });
+            edits["unmentioned"] = body["unmentioned"].clone();
             let yes = json!({ "confirm": true, "sha256": digest, "edits": edits });
             writer.post(&path, yes).await;
         }
@@ -76,10 +79,10 @@ async fn instructions_of_a_space_member_reach_no_other_member() {
     for writer in [&family.anna, &agent].map(in_family) {
         for way in WAYS {
             for at in 0..instructions("").len() {
-                for field in 0..bodies("").len() {
+                for field in 0..bodies("", "").len() {
                     let word = canary("instruction");
                     let text = instructions(&word)[at].clone();
-                    write(&writer, way, bodies(&text)[field].clone()).await;
+                    write(&writer, way, bodies(&text, &word)[field].clone()).await;
                     words.push(word);
                 }
             }

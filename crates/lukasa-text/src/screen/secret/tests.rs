@@ -3,7 +3,7 @@
 use super::formats::{AMBIGUOUS, Chars, DISTINCT, TokenFormat};
 use super::named_values::name_at;
 use super::vocabulary::NAMES;
-use super::{find_secret, has_secret, mask, redact};
+use super::{find_secret, find_secret_in_id, has_secret, mask, redact};
 use crate::screen::phrase::fold;
 use crate::word::words;
 
@@ -320,5 +320,35 @@ fn secret_names_have_the_value_of_their_list() {
             let own: Vec<_> = words(&fold(&name)).into_iter().map(|word| word.text).collect();
             assert_eq!(name_at(&own), Some((own.len(), value)), "{name}");
         }
+    }
+}
+
+#[test]
+fn id_of_a_chat_is_no_secret_and_a_key_in_it_is() {
+    for id in [
+        "4111111111111111",
+        "5500005555555559",
+        "-1001234567890",
+        "351912345678@s.whatsapp.net",
+        "1184567890123456789",
+        "C024BE91L-1700000000.123456",
+        "0193a5d2-7c1e-7b3a-9d4e-2f6a8b1c0d3e",
+        "01JCW8Z3N4M5P6Q7R8S9T0V1W2",
+        "ses_0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        "thread_AbCdEf0123456789GhIjKlMn",
+        "conv_68f0a1b2c3d4e5f60718293a4b5c6d7e",
+        "chatgpt:6710e3b2-4f3c-8009-a1de-2b9c7d5e4f60",
+        "Trip to Lisbon",
+    ] {
+        assert_eq!(find_secret_in_id(id), None, "{id}");
+    }
+    assert!(has_secret("4111111111111111"), "which elsewhere is a card number");
+    for id in [
+        "ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o",
+        "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD",
+        "4111111111111111 ghp_016C7f8a9B2c3D4e5F6g7H8i9J0k1L2m3N4o",
+        "my password is Copper-4711-kite!",
+    ] {
+        assert!(find_secret_in_id(id).is_some(), "{id}");
     }
 }
