@@ -379,3 +379,16 @@ test("hidden title of a chat is shown to the user on request", async ({ page, lu
   await page.getByRole("button", { name: /^Undo/ }).click();
   await expect.poll(renamed).toBe("My diabetes");
 });
+
+test("hidden turn shows that its area is off, never the placeholder", async ({ page, lukasa }) => {
+  await lukasa.sessions.append("talk", [
+    { role: "user", content: "What do you know about me?" },
+    { role: "assistant", content: "You have diabetes." },
+  ]);
+  for (const path of ["/sources?session=talk&turn=2", "/sources?session=talk&turn=2&why=true"]) {
+    await open(page, path);
+    await expect(page.getByText("Hidden: it is about Health, which is off.").first()).toBeVisible();
+    await expect(page.getByRole("main")).not.toContainText("[hidden:");
+    await expect(page.getByRole("main")).not.toContainText("diabetes");
+  }
+});

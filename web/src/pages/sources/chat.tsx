@@ -6,7 +6,7 @@ import type { DependentMemory, PassView, SessionView, TurnView } from "lukasa-cl
 import { Fragment, useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
-import { hasHiddenTitle } from "../../data/hidden.ts";
+import { hasHiddenTitle, turnText } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -87,7 +87,7 @@ function Reader({
     setRemoving(undefined);
     void write({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
-      about: turn.content,
+      about: turnText(turn),
       run: () => lukasa.turns.delete(turn.id),
     });
   };
