@@ -73,7 +73,7 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
     await within.getByRole("button", { name }).click();
   };
   await open(page, `/sources?session=dinner&turn=${answer}`);
-  await click("Why did you say this?", page.getByRole("article", { name: `Message ${answer}` }));
+  await click("Why this answer?", page.getByRole("article", { name: `Message ${answer}` }));
   const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
   await expect(memory).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
@@ -279,9 +279,9 @@ test("turns not kept by policy show a notice", async ({ page, lukasa }) => {
     .toContain("User works nights as a nurse.");
   const [memory] = await lukasa.memories.list({}).all();
   await open(page, `/sources?memory=${memory?.id}`);
-  await expect(page.getByText("The text is not kept by policy.")).toBeVisible();
+  await expect(page.getByText("This text is not stored.")).toBeVisible();
   await open(page, "/sources?session=brief");
-  await expect(page.getByText("Message 1: The text is not kept by policy.")).toBeVisible();
+  await expect(page.getByText("Message 1: This text is not stored.")).toBeVisible();
   await axe(page);
   await screens(page, "sources-not-kept");
 });

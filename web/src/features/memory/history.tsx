@@ -93,16 +93,7 @@ function StepShown({
           {after.reasoning}
         </p>
       )}
-      {(undone || operation.policy) && (
-        <p className="text-fine text-muted">
-          {[
-            undone ? t("memory.history.undone") : "",
-            operation.policy ? t("memory.history.policy", { version: operation.policy }) : "",
-          ]
-            .filter(Boolean)
-            .join(" · ")}
-        </p>
-      )}
+      {undone && <p className="text-fine text-muted">{t("memory.history.undone")}</p>}
       {different && after && !readOnly && (
         <div>
           <Button

@@ -1,4 +1,4 @@
-/** "Why did you say this?": memories used, available and left out for an answer, with corrections. */
+/** "Why this answer?": memories used, available and left out for an answer, with corrections. */
 
 import { Link } from "@tanstack/react-router";
 import type { GroundsView, MemoryView } from "lukasa-client";

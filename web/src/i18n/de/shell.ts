@@ -42,7 +42,7 @@ export const shell: Translation["shell"] = {
 
   "user.menu": "Dein Konto",
   "user.local": "Lokaler Modus, ohne Anmeldung",
-  "user.human": "Als Nutzer angemeldet",
+  "user.human": "Angemeldet",
   "user.key": "Mit einem Schlüssel angemeldet",
   "user.other": "Nutzer wechseln",
   "user.otherHelp": "Die Nutzerkennung, die deine Anwendung verwendet.",
@@ -101,7 +101,7 @@ export const shell: Translation["shell"] = {
   "failed.undo": "Rückgängig machen ging nicht",
   "problem.request": "Anfrage {id}",
   "notFound.title": "Diese Seite gibt es nicht",
-  "notFound.text": "Die Adresse ist vielleicht alt oder vertippt.",
+  "notFound.text": "Die Adresse ist vielleicht veraltet oder falsch geschrieben.",
   "notFound.back": "Zu deinem Gedächtnis",
 
   "signIn.title": "Anmelden",
@@ -134,7 +134,7 @@ export const shell: Translation["shell"] = {
   "tier.confirmed": "bestätigt",
   "tier.unused": "noch nicht in Gebrauch",
   "force.hard": "Regel",
-  "force.soft": "Hintergrund",
+  "force.soft": "verwendet, wenn es passt",
   "origin.said": "von dir gesagt",
   "origin.assistant": "von einem Assistenten gespeichert",
   "origin.inferred": "aus einem Chat gelernt",
@@ -158,11 +158,10 @@ export const shell: Translation["shell"] = {
   forDevelopers: "Für Entwickler",
   "paste.text":
     "Ein anderer Assistent kennt dich schon? Stell ihm diese Frage und füge seine Antwort hier ein:",
-  "paste.question": "Liste alles auf, was du über mich weißt, eine Tatsache pro Zeile.",
+  "paste.question": "Liste alles auf, was du über mich weißt, einen Fakt pro Zeile.",
   "paste.label": "Eingefügte Fakten",
-  "paste.placeholder":
-    "Eine Tatsache pro Zeile, oder die ganze Gedächtnisseite von ChatGPT oder Claude",
-  "paste.preview": "{count, plural, one {# Tatsache gefunden} other {# Tatsachen gefunden}}",
+  "paste.placeholder": "Ein Fakt pro Zeile, oder die ganze Gedächtnisseite von ChatGPT oder Claude",
+  "paste.preview": "{count, plural, one {# Fakt gefunden} other {# Fakten gefunden}}",
   "paste.save":
     "{count, plural, =0 {Nichts speichern} one {# Erinnerung speichern} other {# Erinnerungen speichern}}",
   "paste.whole": "Oder einen ganzen Export von ChatGPT oder Claude importieren",
@@ -171,7 +170,7 @@ export const shell: Translation["shell"] = {
   "connect.connectedKey": "Verbunden: „{name}“ hat diesen Server aufgerufen",
   "connect.waiting":
     "Noch hat kein Assistent etwas gespeichert. Sag ihm nach dem Verbinden: „Merke dir, dass ich kurze Antworten mag.“",
-  "connect.show": "Was kopiert wird",
+  "connect.show": "Konfiguration zeigen",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":
     "Einstellungen, Entwickler, Konfiguration bearbeiten: in die Datei einfügen, dann Claude neu starten.",

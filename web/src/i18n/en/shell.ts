@@ -40,7 +40,7 @@ export const shell = {
 
   "user.menu": "Your account",
   "user.local": "Local mode, no sign-in",
-  "user.human": "Signed in as the user",
+  "user.human": "Signed in",
   "user.key": "Signed in with a key",
   "user.other": "Switch user",
   "user.otherHelp": "The user id that your application uses.",
@@ -129,7 +129,7 @@ export const shell = {
   "tier.confirmed": "confirmed",
   "tier.unused": "not in use yet",
   "force.hard": "rule",
-  "force.soft": "background",
+  "force.soft": "used when relevant",
   "origin.said": "you said it",
   "origin.assistant": "saved by an assistant",
   "origin.inferred": "learned from a chat",
@@ -163,7 +163,7 @@ export const shell = {
   "connect.connectedKey": "Connected: “{name}” called this server",
   "connect.waiting":
     "No assistant has saved anything yet. After connecting one, say to it: “Remember that I like short answers.”",
-  "connect.show": "What is copied",
+  "connect.show": "Show configuration",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":
     "Settings, Developer, Edit Config: paste it into the file, then restart Claude.",

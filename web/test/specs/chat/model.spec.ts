@@ -99,15 +99,15 @@ test("search call shows as running, then with query, results and time, also afte
     ).toBeVisible();
   };
   await look();
-  const used = page.getByRole("link", { name: /^\d memor.* available/ });
+  const used = page.getByRole("link", { name: /^Why\? · \d memor/ });
   await expect(used).toHaveAttribute("href", /\/chat\/chat-.*\?why=2$/);
   await axe(page);
   await screens(page, "chat-search");
   // Why, over the chat: it has an address, Escape closes it, and the focus returns.
   await used.focus();
   await used.press("Enter");
-  const drawer = page.getByRole("dialog", { name: "Why did you say this?" });
-  await expect(drawer.getByText("the domain finance is not open")).toBeVisible();
+  const drawer = page.getByRole("dialog", { name: "Why this answer?" });
+  await expect(drawer.getByText("Hidden: it is about Finance, which is off.")).toBeVisible();
   await expect(drawer.getByText("into a retirement savings plan")).toBeVisible();
   await expect(page).toHaveURL(/\/chat\/chat-.*\?why=2$/);
   await axe(page);
@@ -231,10 +231,10 @@ test("J8: sensitive area saves nothing until the user turns it on", async ({ pag
   await screens(page, "chat-sensitive");
   expect(await lukasa.memories.list({ status: "all" }).all()).toHaveLength(0);
   await page.getByRole("button", { name: "Turn on Health" }).click();
-  await expect(page.getByText("health is on. Say it again to save it.")).toBeVisible();
+  await expect(page.getByText("health is on. Send it again to save it.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Turn on Health" })).toHaveCount(0);
   await answered(page);
-  await page.getByRole("button", { name: "Say it again" }).click();
+  await page.getByRole("button", { name: "Send again" }).click();
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
 });
 

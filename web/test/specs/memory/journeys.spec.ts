@@ -80,7 +80,7 @@ test("E edits in place, and the text shows before the server answers", async ({ 
   await expect(page.locator(focused)).toContainText("day shifts");
   // Area, force and dates are edited in the same place.
   await page.keyboard.press("e");
-  await page.getByRole("combobox", { name: "Use as" }).click();
+  await page.getByRole("combobox", { name: "How it is used" }).click();
   await page.getByRole("option", { name: "rule" }).click();
   await page.getByLabel("True until").fill("2027-05-01");
   await page.getByRole("button", { name: /^Save\b/ }).click();
