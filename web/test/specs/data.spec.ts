@@ -86,15 +86,15 @@ test("imported memories wait for one decision, which is undone", async ({ page, 
   expect(await waiting()).toBe(3);
   await open(page, "/data");
   const list = page.getByRole("region", { name: "Imports so far" });
-  await expect(list).toContainText("3 memories are found by search");
+  await expect(list).toContainText("3 memories are not used by your assistants yet");
   await screens(page, "data-decision");
   await expect(list.getByRole("link", { name: "Choose…" })).toBeVisible();
   await list.getByRole("button", { name: "Use all" }).click();
-  await expect(list.getByText("found by search")).toHaveCount(0);
+  await expect(list.getByText("not used by your assistants yet")).toHaveCount(0);
   expect(await waiting()).toBe(0);
   await page.keyboard.press("z");
   await expect.poll(waiting).toBe(3);
-  await expect(list).toContainText("3 memories are found by search");
+  await expect(list).toContainText("3 memories are not used by your assistants yet");
 });
 
 test("activity is listed, filtered, and undone by keyboard", async ({ page, lukasa }) => {

@@ -181,6 +181,7 @@ export const memory: Translation["memory"] = {
   "history.field": "{name}: {was} → {is}",
   "history.none": "nichts",
   "actor.you": "von dir",
+  "actor.chat": "von dir, im Chat",
   "actor.app": "von einer Anwendung",
   "actor.key": "von {key}",
   "actor.extracted": "aus einem Chat gelernt",

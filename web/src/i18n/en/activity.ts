@@ -37,6 +37,7 @@ export const activity = {
   "verb.purge": "Emptied trash",
   "verb.erase": "Erased",
   "caller.human": "you",
+  "caller.chat": "you, in Chat",
   "caller.key": "an app",
   "caller.job": "Lukasa (automatic)",
 } as const;

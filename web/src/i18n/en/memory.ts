@@ -177,6 +177,7 @@ export const memory = {
   "history.field": "{name}: {was} → {is}",
   "history.none": "none",
   "actor.you": "by you",
+  "actor.chat": "by you, in Chat",
   "actor.app": "by an application",
   "actor.key": "by {key}",
   "actor.extracted": "learned from a chat",

@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
+import { CHAT_PREFIX } from "../../data/console-chat.ts";
 import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
 import { chatName } from "../../features/chat/live-chats.ts";
 import { fullyStored, joined, messagesOf, roundsOf } from "../../features/chat/rounds.ts";
@@ -152,7 +153,7 @@ export function useSendMessage(
 function newChatId(): string {
   const random = crypto.getRandomValues(new Uint8Array(6));
   const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return `chat-${Date.now().toString(36)}-${hex}`;
+  return `${CHAT_PREFIX}${Date.now().toString(36)}-${hex}`;
 }
 
 /**

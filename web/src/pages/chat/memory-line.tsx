@@ -12,6 +12,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
 import { useWrite } from "../../data/writes.ts";
 import type { Call } from "../../features/chat/rounds.ts";
+import { domainName } from "../../i18n/domains.ts";
 import { known, nameText, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -200,7 +201,7 @@ function WhatChanged({
         </Row>
         {memory && (
           <Row name={t("chat.scope")}>
-            {memory.domain ?? t("chat.scopeAll")} ·{" "}
+            {memory.domain ? domainName(memory.domain) : t("chat.scopeAll")} ·{" "}
             {t(memory.force === "hard" ? "shell.force.hard" : "shell.force.soft")}
           </Row>
         )}

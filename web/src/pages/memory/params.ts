@@ -73,3 +73,17 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
   }
   return search;
 }
+
+/** The statuses that the current memories are shown of. A guess that waits for an answer has its own status. */
+export function currentStatuses({ status, tier }: MemoryParams): readonly string[] {
+  if (status) return [status];
+  return tier === "candidate" ? ["active", "candidate"] : ["active"];
+}
+
+/** Whether a filter is set besides the tab. */
+export function isFiltered(search: MemoryParams, isCurrent: boolean): boolean {
+  const { text, domain, project, tier, tag, from, category, status } = search;
+  return Boolean(
+    text || domain || project || tier || tag || from || category || (isCurrent && status),
+  );
+}
