@@ -392,3 +392,25 @@ test("hidden turn shows that its area is off, never the placeholder", async ({ p
     await expect(page.getByRole("main")).not.toContainText("diabetes");
   }
 });
+
+test("long chat lists every message, and renders those in view", async ({ page, lukasa }) => {
+  const LAST = 2_300;
+  const PER_REQUEST = 100;
+  const turns = Array.from({ length: LAST }, (_, at) => ({
+    role: "user" as const,
+    content: `Note ${at + 1} of a long chat`,
+  }));
+  for (let from = 0; from < LAST; from += PER_REQUEST) {
+    await lukasa.sessions.append("long", turns.slice(from, from + PER_REQUEST));
+  }
+  await open(page, `/sources?session=long&turn=${LAST}`);
+  const last = page.getByRole("article", { name: `Message ${LAST}`, exact: true });
+  await expect(last).toBeFocused();
+  await expect(last).toBeInViewport();
+  await expect(last).toContainText(`Note ${LAST} of a long chat`);
+  expect(await page.getByRole("article").count()).toBeLessThan(120);
+  await page.keyboard.press("k");
+  await expect(
+    page.getByRole("article", { name: `Message ${LAST - 1}`, exact: true }),
+  ).toBeFocused();
+});

@@ -49,6 +49,9 @@ export const chat: Translation["chat"] = {
     "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest.",
   noModelAdmin:
     "Starte den Server mit der Adresse eines OpenAI-kompatiblen Modells, zum Beispiel Ollama:",
+  connectModel: "Ein Modell verbinden",
+  learningModel:
+    "Das Lernen aus Chats hat ein eigenes Modell: Der Server wird mit --chat gestartet. Ohne dieses wird nach einfachen Regeln gelernt.",
   noModelUser: "Der Betreiber dieses Servers kann eines verbinden.",
   "digest.title": "Lernen aus diesem Chat",
   "digest.learned": "Gelernt",

@@ -85,6 +85,8 @@ export const settings: Translation["settings"] = {
   "domains.guardedHelp": "Für jeden Nutzer aus, bis er ihn einschaltet.",
   "domains.make": "Hinzufügen",
 
+  "model.title": "Modell für Chats hier",
+
   "ways.title": "Einen Assistenten verbinden",
   "ways.text":
     "Verbundene Assistenten lesen dein Gedächtnis und speichern darin. Jede Änderung erscheint unter „Aktivität“, mit Rückgängig.",

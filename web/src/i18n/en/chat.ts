@@ -47,6 +47,9 @@ export const chat = {
     "Connect a model to chat freely. Until then, a guide understands a few sentences and saves what you ask it to.",
   noModelAdmin:
     "Start the server with the address of any OpenAI-compatible model, for example Ollama:",
+  connectModel: "Connect a model",
+  learningModel:
+    "Learning from chats has a model of its own: the server is started with --chat. Without it, learning follows simple rules.",
   noModelUser: "The operator of this server can connect one.",
   "digest.title": "Learning from this chat",
   "digest.learned": "Learned",

@@ -80,6 +80,8 @@ export const settings = {
   "domains.guardedHelp": "Off for every user until they turn it on.",
   "domains.make": "Add",
 
+  "model.title": "Model for chats here",
+
   "ways.title": "Connect an assistant",
   "ways.text":
     "Connected assistants read your memory and save to it. Each change appears in Activity, with Undo.",

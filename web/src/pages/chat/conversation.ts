@@ -6,7 +6,7 @@ import { LukasaError, type MemoryView } from "lukasa-client";
 import { useCallback, useEffect, useMemo } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { CHAT_PREFIX } from "../../data/console-chat.ts";
-import { GUIDE, type Message, type Mode } from "../../data/gateway.ts";
+import type { Message, Mode } from "../../data/gateway.ts";
 import { aboutMemory } from "../../features/chat/about.ts";
 import { chatName } from "../../features/chat/live-chats.ts";
 import { fullyStored, joined, messagesOf, roundsOf } from "../../features/chat/rounds.ts";
@@ -160,9 +160,4 @@ function newChatId(): string {
 function summaryMessage(summary: string): Message {
   const content = `What was said earlier in this conversation, in short:\n${summary}`;
   return { role: "system", content };
-}
-
-/** Whether the model is the scripted guide. */
-export function isGuide(model: string | undefined): boolean {
-  return model === GUIDE;
 }

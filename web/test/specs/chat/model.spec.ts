@@ -246,6 +246,21 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   const service = process.env.CONSOLE_SERVICE_URL ?? "";
   await open(page, "/chat");
   await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("Learning from chats has a model of its own")).toBeVisible();
+  // Also after the first message, and in the settings.
+  await page.getByRole("button", { name: "No model yet: scripted answers" }).click();
+  await expect(
+    page.getByRole("dialog").getByRole("form", { name: "Set up a model" }),
+  ).toBeVisible();
+  await axe(page);
+  await page.keyboard.press("Escape");
+  await open(page, "/settings?tab=assistants");
+  await expect(
+    page
+      .getByRole("region", { name: "Model for chats here" })
+      .getByRole("button", { name: "Set up a model" }),
+  ).toBeVisible();
+  await open(page, "/chat");
   await page.getByRole("button", { name: "Set up a model" }).click();
   const form = page.getByRole("form", { name: "Set up a model" });
   await expect(form).toBeVisible();
