@@ -100,5 +100,5 @@ test("project is a filter, so that an empty result says so", () => {
   assert.ok(isFiltered({ project: "atlas" }, true));
   assert.ok(isFiltered({ status: "expired" }, true));
   assert.ok(!isFiltered({ status: "forgotten" }, false));
-  assert.ok(!isFiltered({ group: "domain", force: "hard" }, true));
+  assert.ok(!isFiltered({ group: "category", force: "hard" }, true));
 });

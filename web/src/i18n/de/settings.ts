@@ -10,6 +10,7 @@ export const settings: Translation["settings"] = {
 
   "policy.title": "Wie Lukasa sich erinnert",
   "policy.details": "Details",
+  "policy.more": "Weitere Voreinstellungen",
   "policy.reset": "Auf die Einstellungen des Servers zurücksetzen",
   "preset.balanced": "Ausgewogen",
   "preset.balanced.help":

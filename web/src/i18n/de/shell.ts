@@ -95,6 +95,31 @@ export const shell: Translation["shell"] = {
   "problem.page": "Diese Seite ist abgestürzt",
   "problem.pageText": "Das ist ein Fehler in Lukasa. Deine Daten sind unverändert.",
   "problem.unreachable": "Der Server antwortet nicht. Läuft er?",
+  "code.forbidden": "Mit dieser Anmeldung ist das nicht erlaubt.",
+  "code.human_needed": "Das kann nur der Nutzer selbst tun.",
+  "code.unauthenticated":
+    "Die Anmeldung fehlt, ist abgelaufen oder wurde widerrufen. Melde dich neu an.",
+  "code.memory_paused": "Das Gedächtnis ist pausiert. Setze es unter „Einstellungen“ fort.",
+  "code.secret_rejected":
+    "Geheimnisse werden nicht gespeichert. Speichere stattdessen, wo das Geheimnis liegt.",
+  "code.memory_not_found": "Diese Erinnerung gibt es nicht mehr.",
+  "code.session_not_found": "Diesen Chat gibt es nicht mehr.",
+  "code.not_active": "Die Erinnerung ist nicht aktuell. Stelle sie zuerst wieder her.",
+  "code.unchanged": "Dadurch würde sich nichts ändern.",
+  "code.undo_blocked":
+    "Diese Erinnerung wurde danach noch einmal geändert. Mach zuerst das rückgängig.",
+  "code.already_undone": "Das wurde schon rückgängig gemacht oder seither ersetzt.",
+  "code.version_mismatch": "Die Erinnerung wurde inzwischen geändert. Lade die Seite neu.",
+  "code.overlapping_validity":
+    "Der Zeitraum überschneidet sich mit einer anderen Fassung der Erinnerung.",
+  "code.empty_validity": "Das Ende muss nach dem Anfang liegen.",
+  "code.body_too_large": "Das ist zu groß. Teile es auf und versuche es noch einmal.",
+  "code.no_chat_model": "Es ist kein Chatmodell eingerichtet.",
+  "code.rate_limited": "Zu viele Anfragen. Warte kurz und versuche es noch einmal.",
+  "code.overloaded": "Der Server ist überlastet. Warte kurz und versuche es noch einmal.",
+  "code.unavailable": "Die Datenbank ist nicht erreichbar. Versuche es gleich noch einmal.",
+  "code.internal":
+    "Auf dem Server ist etwas schiefgelaufen. Nenne dem Betreiber die Nummer der Anfrage.",
   failed: "{what}: {why}",
   "failed.change": "Die Änderung wurde nicht gespeichert",
   "failed.some": "{failed, number} von {of, number}",

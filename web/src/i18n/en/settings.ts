@@ -8,6 +8,7 @@ export const settings = {
 
   "policy.title": "How Lukasa remembers",
   "policy.details": "Details",
+  "policy.more": "More presets",
   "policy.reset": "Reset to the server's settings",
   "preset.balanced": "Balanced",
   "preset.balanced.help":

@@ -19,8 +19,8 @@ export interface MemoryParams {
   from?: string;
   /** Order of the list within its groups; the latest change first if absent. */
   sort?: Order;
-  /** Grouping of the list; by category if absent. */
-  group?: "domain";
+  /** Grouping of the list; by area if absent. */
+  group?: "category";
   /** Time axis of the timeline; by validity if absent. */
   by?: "learned";
   /** The file that the markdown view shows. */
@@ -57,7 +57,7 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
   const view = VIEWS.find((one) => one === params.view);
   if (view && view !== "list") search.view = view;
   if (params.how === "meaning") search.how = "meaning";
-  if (params.group === "domain") search.group = "domain";
+  if (params.group === "category") search.group = "category";
   search.sort = ORDERS.find((one) => one === params.sort);
   if (!search.sort) delete search.sort;
   if (params.prompt === true) search.prompt = true;

@@ -119,7 +119,7 @@ type WithTop = MemoryViewsProps & { top: React.ReactNode };
 
 function Grouped({ set, search, onOpen, top }: WithTop) {
   const names = useContext(DomainNames);
-  const by = search.group ?? "category";
+  const by = search.group ?? "domain";
   const groups = useMemo(() => groupsOf(set.shown, by), [set.shown, by]);
   const { uses, disputed } = set;
   const extraOf = useCallback(

@@ -95,7 +95,7 @@ test("selection with X: several memories are forgotten and undone together", asy
   lukasa,
 }) => {
   await live(lukasa);
-  await open(page, "/memory?group=domain&domain=travel");
+  await open(page, "/memory?domain=travel");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.locator("button[data-memory]")).toHaveCount(3);
   await page.keyboard.press("j");

@@ -7,7 +7,7 @@ test("four views of one set, each in the address", async ({ page, lukasa }) => {
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Never suggest dishes with peanuts")).toBeVisible();
-  await expect(list.getByRole("heading", { name: "About you" })).toBeVisible();
+  await expect(list.getByRole("heading", { name: "Travel" })).toBeVisible();
   await axe(page);
   await screens(page, "memory-list");
   await page.keyboard.press("v");
