@@ -9,7 +9,7 @@ const focused = "button[data-memory]:focus";
 test("row actions have shortcuts, and each is undone", async ({ page, lukasa }) => {
   const ids = await live(lukasa);
   const sister = ids["Has a sister called Ana who lives in Porto"] ?? "";
-  await open(page, "/memory");
+  await open(page, "/memory?group=category");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Wants to retire at 55")).toBeVisible();
   // The list has one tab stop, and J and K move along it.
