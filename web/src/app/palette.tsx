@@ -14,11 +14,9 @@ import {
 } from "react";
 import { type Shortcut, useActiveShortcuts, useShortcuts } from "../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../base/sign-in.ts";
-import { detectArea } from "../data/area.ts";
-import { useDomains } from "../data/domains.ts";
 import { shownTitle } from "../data/hidden.ts";
-import { useMemoryWrites } from "../data/memory-writes.ts";
 import { splitByRelevance } from "../data/relevance.ts";
+import { useSaveInArea } from "../data/save-in-area.ts";
 import { plain, wordsOf } from "../data/select.ts";
 import { useSessions } from "../data/sessions.ts";
 import { Highlighted } from "../features/memory/highlight.tsx";
@@ -190,7 +188,7 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
     queryFn: ({ signal }) => lukasa.memories.search({ query: asked, limit: 8 }, { signal }),
   });
   const chats = useSessions();
-  const saveMemory = useSave();
+  const saveMemory = useSaveInArea();
   const wanted = wordsOf(text);
   const fits = (words: string) => {
     const there = plain(words);
@@ -250,15 +248,4 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
         ];
   const named = [...first, ...pages, ...commands].filter((entry) => fits(entry.text));
   return { entries: [...named, ...memories, ...talks, ...save], searching: found.isFetching };
-}
-
-/** Saves a text as a memory, in the area that it belongs to. */
-function useSave(): (content: string) => Promise<unknown> {
-  const lukasa = useLukasa();
-  const { data: domains } = useDomains();
-  const { save } = useMemoryWrites();
-  return async (content) => {
-    const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
-    return save({ content, domain });
-  };
 }

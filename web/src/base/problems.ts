@@ -1,6 +1,7 @@
 /** Texts of errors. */
 import { LukasaError } from "lukasa-client";
 import { t } from "../i18n/index.ts";
+import { titleOf } from "./problem-titles.ts";
 
 /** An error of the console itself, with a translated sentence as its message. */
 export class ShownError extends Error {
@@ -14,7 +15,8 @@ export function sentenceOf(error: unknown): string {
   if (error.code === "unreachable" || error.code === "timeout")
     return t("shell.problem.unreachable");
   const fields = fieldsOf(error);
-  return fields ? `${error.title}: ${fields}` : error.title;
+  const title = titleOf(error);
+  return fields ? `${title}: ${fields}` : title;
 }
 
 /** The errors of single fields, if the server named any; the rest of its advice is for programs. */
@@ -27,5 +29,6 @@ export function adviceOf(error: LukasaError): string {
   // The cause of a connection failure is of interest to the operator only.
   const covered =
     error.code === "unreachable" || error.code === "timeout" || fieldsOf(error) !== "";
-  return covered ? "" : error.detail;
+  // A translation contains the next step, which the server gives in English.
+  return covered || titleOf(error) !== error.title ? "" : error.detail;
 }

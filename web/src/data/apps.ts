@@ -2,21 +2,35 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLukasa, useSignIn } from "../base/sign-in.ts";
 
-const NONE: ReadonlyMap<string, string> = new Map();
+interface Apps {
+  /** Names by the id of the credential. */
+  names: ReadonlyMap<string, string>;
+  /** The ids of the user's sign-ins in the console. */
+  signIns: ReadonlySet<string>;
+}
+
+const NONE: Apps = { names: new Map(), signIns: new Set() };
 
 /** By the id of the credential. */
 export function useAppNames(): ReadonlyMap<string, string> {
+  return useApps().names;
+}
+
+export function useApps(): Apps {
   const lukasa = useLukasa();
   const { local, admin, human, user } = useSignIn();
   const names = useQuery({
     queryKey: ["connectors", user, "names"],
     enabled: !local,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<Apps> => {
       const [keys, connectors] = await Promise.all([
         admin ? lukasa.keys.list({ signal }) : [],
         human ? lukasa.signIns.list({ user }, { signal }) : [],
       ]);
-      return new Map([...connectors, ...keys].map(({ id, name }) => [id, name]));
+      return {
+        names: new Map([...connectors, ...keys].map(({ id, name }) => [id, name])),
+        signIns: new Set(connectors.filter((one) => one.kind === "sign_in").map(({ id }) => id)),
+      };
     },
     staleTime: 60_000,
   });

@@ -46,7 +46,12 @@ export type StreamEvent =
   | { kind: "tool"; tool: ToolEvent };
 
 /** The name of the guide that answers where no model is set. */
-export const GUIDE = "lukasa/guide";
+const GUIDE = "lukasa/guide";
+
+/** Whether the model is the scripted guide. */
+export function isGuide(model: string | undefined): boolean {
+  return model === GUIDE;
+}
 
 export async function models(lukasa: Lukasa, signal: AbortSignal): Promise<Model[]> {
   const response = await call(lukasa, "/v1/models", { signal });

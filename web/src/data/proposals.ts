@@ -33,6 +33,17 @@ export function useProposalWrites() {
           run: () => lukasa.memories.confirm(memory.id, { sha256: memory.sha256, edits }),
           after: (written) => written.memory && putMemory(queries, written.memory),
         }),
+      /** The proposed change is true now, in place of the memory that it is about. */
+      replace: (memory: MemoryView) =>
+        write({
+          say: t("memory.did.accept"),
+          failed: t("memory.failed.accept"),
+          about: memory.content,
+          show: show(memory, { status: "active", updated_at: new Date().toISOString() }),
+          run: () =>
+            lukasa.memories.resolve(memory.id, { true: "against", sha256: memory.sha256 ?? "" }),
+          after: (written) => written.memory && putMemory(queries, written.memory),
+        }),
       reject: (memory: MemoryView) =>
         write({
           say: t("memory.did.reject"),

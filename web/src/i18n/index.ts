@@ -49,6 +49,11 @@ export function languageOf(wanted: readonly string[]): Language {
   return "en";
 }
 
+/** Whether the language is not that of the server's texts. */
+export function isTranslated(): boolean {
+  return translation !== en;
+}
+
 /** The text of a message. */
 export function t(key: Key, values: Values = {}): string {
   let parts = ready.get(key);

@@ -42,7 +42,7 @@ test("export and import of a whole memory", async ({ page, lukasa, user, baseURL
   await open(page, "/data");
   const list = page.getByRole("region", { name: "Imports so far" });
   await list.getByRole("button", { name: "Undo" }).click();
-  await expect(list.getByText("undone")).toBeVisible();
+  await expect(list.getByText("undone", { exact: true })).toBeVisible();
   expect(await other.memories.list().all()).toHaveLength(0);
 });
 
@@ -86,15 +86,15 @@ test("imported memories wait for one decision, which is undone", async ({ page, 
   expect(await waiting()).toBe(3);
   await open(page, "/data");
   const list = page.getByRole("region", { name: "Imports so far" });
-  await expect(list).toContainText("3 memories are found by search");
+  await expect(list).toContainText("3 memories are not used by your assistants yet");
   await screens(page, "data-decision");
   await expect(list.getByRole("link", { name: "Choose…" })).toBeVisible();
   await list.getByRole("button", { name: "Use all" }).click();
-  await expect(list.getByText("found by search")).toHaveCount(0);
+  await expect(list.getByText("not used by your assistants yet")).toHaveCount(0);
   expect(await waiting()).toBe(0);
   await page.keyboard.press("z");
   await expect.poll(waiting).toBe(3);
-  await expect(list).toContainText("3 memories are found by search");
+  await expect(list).toContainText("3 memories are not used by your assistants yet");
 });
 
 test("activity is listed, filtered, and undone by keyboard", async ({ page, lukasa }) => {
@@ -111,8 +111,8 @@ test("activity is listed, filtered, and undone by keyboard", async ({ page, luka
   await page.keyboard.press("k");
   await expect(list.getByRole("listitem").first()).toBeFocused();
   await page.keyboard.press("u");
-  await expect(list.getByRole("listitem").filter({ hasText: "Undid" })).toHaveCount(1);
-  await expect(list.getByText("undone")).toBeVisible();
+  await expect(list.getByRole("listitem").filter({ hasText: /Undone/ })).toHaveCount(1);
+  await expect(list.getByText("undone", { exact: true })).toBeVisible();
   expect((await lukasa.memories.get(first?.memory?.id ?? "")).status).toBe("active");
   await page.getByRole("combobox", { name: "What was done" }).click();
   await page.getByRole("option", { name: "Forgot" }).click();

@@ -148,7 +148,7 @@ test("Claude export with memories waits for one decision", async ({ page, lukasa
   await page.getByRole("link", { name: "Decide later" }).click();
   await open(page, "/data");
   const list = page.getByRole("region", { name: "Imports so far" });
-  await expect(list).toContainText("3 memories are found by search");
+  await expect(list).toContainText("3 memories are not used by your assistants yet");
   await list.getByRole("link", { name: "Choose…" }).click();
   await page.getByRole("button", { name: "Drop Plays the cello" }).click();
   await expect(page.getByText("1 dropped")).toBeVisible();

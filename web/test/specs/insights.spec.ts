@@ -244,3 +244,11 @@ test("accessibility of insights as tables", async ({ page, lukasa }) => {
   await axe(page);
   await screens(page, "insights-table");
 });
+
+test("memory in figures is reached from the profile", async ({ page, lukasa }) => {
+  await seed(lukasa, SOME);
+  await open(page, "/sources");
+  await page.getByRole("link", { name: "Your memory in figures" }).click();
+  await expect(page).toHaveURL(/\/insights/);
+  await expect(page.getByText(/^Lukasa remembers \d+ things/)).toBeVisible();
+});

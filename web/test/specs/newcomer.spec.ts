@@ -159,7 +159,7 @@ async function firstMinutes(
   await page.getByRole("button", { name: "Save 4 memories" }).scrollIntoViewIfNeeded();
   await picture(page, `${input.name}-2-pasted`);
   await input.press(page.getByRole("button", { name: "Save 4 memories" }));
-  await expect(page.getByRole("list", { name: "What was found" })).toContainText("two cats");
+  await expect(page.getByRole("list", { name: "What was saved" })).toContainText("two cats");
   await input.press(page.getByRole("button", { name: "Done" }));
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("two cats");
 

@@ -94,7 +94,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.press("Enter");
 
   await expect(announced).toContainText(
-    "Corrected. 4 of 9. I am only guessing. Is this true? User might take up rowing.",
+    "Corrected. 4 of 9. A guess. Is it true? User might take up rowing.",
   );
   await page.keyboard.press("ArrowLeft");
   await expect(announced).toContainText("Forgotten. 5 of 9. Learned from a chat");

@@ -73,7 +73,7 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
     await within.getByRole("button", { name }).click();
   };
   await open(page, `/sources?session=dinner&turn=${answer}`);
-  await click("Why did you say this?", page.getByRole("article", { name: `Message ${answer}` }));
+  await click("Why this answer?", page.getByRole("article", { name: `Message ${answer}` }));
   const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
   await expect(memory).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
@@ -279,9 +279,9 @@ test("turns not kept by policy show a notice", async ({ page, lukasa }) => {
     .toContain("User works nights as a nurse.");
   const [memory] = await lukasa.memories.list({}).all();
   await open(page, `/sources?memory=${memory?.id}`);
-  await expect(page.getByText("The text is not kept by policy.")).toBeVisible();
+  await expect(page.getByText("This text is not stored.")).toBeVisible();
   await open(page, "/sources?session=brief");
-  await expect(page.getByText("Message 1: The text is not kept by policy.")).toBeVisible();
+  await expect(page.getByText("Message 1: This text is not stored.")).toBeVisible();
   await axe(page);
   await screens(page, "sources-not-kept");
 });
@@ -378,4 +378,39 @@ test("hidden title of a chat is shown to the user on request", async ({ page, lu
   await expect.poll(renamed).toBe("Trains");
   await page.getByRole("button", { name: /^Undo/ }).click();
   await expect.poll(renamed).toBe("My diabetes");
+});
+
+test("hidden turn shows that its area is off, never the placeholder", async ({ page, lukasa }) => {
+  await lukasa.sessions.append("talk", [
+    { role: "user", content: "What do you know about me?" },
+    { role: "assistant", content: "You have diabetes." },
+  ]);
+  for (const path of ["/sources?session=talk&turn=2", "/sources?session=talk&turn=2&why=true"]) {
+    await open(page, path);
+    await expect(page.getByText("Hidden: it is about Health, which is off.").first()).toBeVisible();
+    await expect(page.getByRole("main")).not.toContainText("[hidden:");
+    await expect(page.getByRole("main")).not.toContainText("diabetes");
+  }
+});
+
+test("long chat lists every message, and renders those in view", async ({ page, lukasa }) => {
+  const LAST = 2_300;
+  const PER_REQUEST = 100;
+  const turns = Array.from({ length: LAST }, (_, at) => ({
+    role: "user" as const,
+    content: `Note ${at + 1} of a long chat`,
+  }));
+  for (let from = 0; from < LAST; from += PER_REQUEST) {
+    await lukasa.sessions.append("long", turns.slice(from, from + PER_REQUEST));
+  }
+  await open(page, `/sources?session=long&turn=${LAST}`);
+  const last = page.getByRole("article", { name: `Message ${LAST}`, exact: true });
+  await expect(last).toBeFocused();
+  await expect(last).toBeInViewport();
+  await expect(last).toContainText(`Note ${LAST} of a long chat`);
+  expect(await page.getByRole("article").count()).toBeLessThan(120);
+  await page.keyboard.press("k");
+  await expect(
+    page.getByRole("article", { name: `Message ${LAST - 1}`, exact: true }),
+  ).toBeFocused();
 });

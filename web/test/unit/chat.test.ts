@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RetrievalView, SessionView, TurnView } from "lukasa-client";
 import { groupByAge } from "../../src/data/recency.ts";
+import { aboutMemory } from "../../src/features/chat/about.ts";
 import {
   fullyStored,
   joined,
@@ -146,4 +147,28 @@ test("markdown: tables, also incomplete ones; a bar alone is not a table", () =>
     blocks("a | b\nis no table").map(({ kind }) => kind),
     ["paragraph"],
   );
+});
+
+test("memory that a chat is about is sent with its area, the rule and its dates", () => {
+  const { role, content } = aboutMemory({
+    id: "mem_1",
+    content: "Never suggest dishes with peanuts",
+    detail: null,
+    domain: "food",
+    force: "hard",
+    key: "diet.peanuts",
+    value: "never",
+    valid_from: "2026-01-01T00:00:00Z",
+    valid_until: null,
+  });
+  assert.equal(role, "system");
+  assert.match(content, /Its id is mem_1\./);
+  assert.deepEqual(JSON.parse(content.split("\n")[2] ?? ""), {
+    content: "Never suggest dishes with peanuts",
+    domain: "food",
+    rule: true,
+    key: "diet.peanuts",
+    value: "never",
+    valid_from: "2026-01-01T00:00:00Z",
+  });
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { MemoryView, OperationView } from "lukasa-client";
 import { stepsOf } from "../../src/data/steps.ts";
 import { Marks } from "../../src/pages/memory/marks.ts";
-import { parseMemoryParams } from "../../src/pages/memory/params.ts";
+import { currentStatuses, isFiltered, parseMemoryParams } from "../../src/pages/memory/params.ts";
 
 test("focus moves along the rows, and keeps its place when its row is removed", () => {
   const marks = new Marks();
@@ -87,4 +87,18 @@ test("range of selected rows starts where it was begun, in either direction", ()
   marks.move(1, true);
   assert.deepEqual([...marks.selected], ["c", "d", "e"]);
   assert.equal(marks.current, "e");
+});
+
+test("certainty filter finds guesses that wait for an answer, whose status is their own", () => {
+  assert.deepEqual(currentStatuses({}), ["active"]);
+  assert.deepEqual(currentStatuses({ tier: "tentative" }), ["active"]);
+  assert.deepEqual(currentStatuses({ tier: "candidate" }), ["active", "candidate"]);
+  assert.deepEqual(currentStatuses({ tier: "candidate", status: "expired" }), ["expired"]);
+});
+
+test("project is a filter, so that an empty result says so", () => {
+  assert.ok(isFiltered({ project: "atlas" }, true));
+  assert.ok(isFiltered({ status: "expired" }, true));
+  assert.ok(!isFiltered({ status: "forgotten" }, false));
+  assert.ok(!isFiltered({ group: "category", force: "hard" }, true));
 });

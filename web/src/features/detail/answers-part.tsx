@@ -1,6 +1,7 @@
 /** The answers that used a memory. */
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
+import { turnText } from "../../data/hidden.ts";
 import { useAnswers } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -27,7 +28,7 @@ export function AnswersPart({ memory }: { memory: MemoryView }) {
           <li key={usage.turn_id} className="border-s-2 border-line ps-3">
             {turn ? (
               <>
-                <Quoted text={turn.content} quotes={NO_QUOTES} />
+                <Quoted text={turnText(turn)} quotes={NO_QUOTES} />
                 <p className="text-meta text-muted">
                   <Link
                     to="/sources"

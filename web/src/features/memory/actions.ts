@@ -27,7 +27,7 @@ const ACTIONS_BY_STATUS: Record<string, readonly string[]> = {
   active: ["edit", "changed", "confirm", "forget", "delete"],
   upcoming: ["edit", "confirm", "forget", "delete"],
   expired: ["edit", "forget", "delete"],
-  candidate: ["forget", "delete"],
+  candidate: ["confirm", "forget", "delete"],
   forgotten: ["restore", "delete"],
   trashed: ["restore"],
 };

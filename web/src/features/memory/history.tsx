@@ -3,7 +3,8 @@
 import { RotateCcw } from "lucide-react";
 import type { MemoryView, OperationView, UpdateMemory } from "lukasa-client";
 import { usePreferences } from "../../base/preferences.ts";
-import { useAppNames } from "../../data/apps.ts";
+import { useApps } from "../../data/apps.ts";
+import { isConsoleChat } from "../../data/console-chat.ts";
 import { useSteps } from "../../data/history.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import type { Step } from "../../data/steps.ts";
@@ -49,7 +50,7 @@ function StepShown({
 }) {
   const { update } = useMemoryWrites();
   const { timeZone } = usePreferences();
-  const apps = useAppNames();
+  const apps = useApps();
   const undone = Boolean(operation.undone_by);
   const lines = after && before ? differences(before, after, timeZone) : [];
   const different = after !== undefined && memory.status === "active" && !sameClaim(after, memory);
@@ -69,7 +70,7 @@ function StepShown({
         <span className={classes("font-medium", undone && "line-through")}>
           {labelFor("verb", operation.verb)}
         </span>
-        <span className="text-meta text-muted">{actorOf(operation, apps)}</span>
+        <span className="text-meta text-muted">{actorOf(operation, after, apps)}</span>
         <span className="ms-auto text-meta text-muted">
           <Time at={operation.at} />
         </span>
@@ -93,16 +94,7 @@ function StepShown({
           {after.reasoning}
         </p>
       )}
-      {(undone || operation.policy) && (
-        <p className="text-fine text-muted">
-          {[
-            undone ? t("memory.history.undone") : "",
-            operation.policy ? t("memory.history.policy", { version: operation.policy }) : "",
-          ]
-            .filter(Boolean)
-            .join(" · ")}
-        </p>
-      )}
+      {undone && <p className="text-fine text-muted">{t("memory.history.undone")}</p>}
       {different && after && !readOnly && (
         <div>
           <Button
@@ -121,12 +113,17 @@ function StepShown({
 }
 
 /** The author of an operation as text; an app with its name, if the user may see it. */
-function actorOf(operation: OperationView, apps: ReadonlyMap<string, string>): string {
+function actorOf(
+  operation: OperationView,
+  wrote: MemoryView | undefined,
+  { names, signIns }: ReturnType<typeof useApps>,
+): string {
   if (operation.caller === "human") return t("memory.actor.you");
   if (operation.caller === "job")
     return t(operation.extracted ? "memory.actor.extracted" : "memory.actor.job");
   if (operation.origin === "import") return t("memory.actor.import");
-  const key = apps.get(operation.credential);
+  if (isConsoleChat(operation, signIns, wrote)) return t("memory.actor.chat");
+  const key = names.get(operation.credential);
   return key ? t("memory.actor.key", { key }) : t("memory.actor.app");
 }
 

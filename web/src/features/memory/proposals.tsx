@@ -53,11 +53,19 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
   );
 }
 
-export function Proposal({ memory }: { memory: MemoryView }) {
-  const { accept, reject } = useProposalWrites();
+export function Proposal({
+  memory,
+  replaces = false,
+}: {
+  memory: MemoryView;
+  /** Whether it changes another memory: it is then taken with these words. */
+  replaces?: boolean;
+}) {
+  const { accept, replace, reject } = useProposalWrites();
   const [words, setWords] = useState<string>();
   const domain = useDomainName(memory.domain);
   const yes = () => {
+    if (replaces) return void replace(memory);
     const content = words?.trim();
     void accept(memory, content && content !== memory.content ? { content } : undefined);
   };
@@ -110,9 +118,11 @@ export function Proposal({ memory }: { memory: MemoryView }) {
           {t(words === undefined ? "memory.answer.confirm" : "memory.answer.confirmEdited")}
         </Button>
         {words === undefined ? (
-          <Button small onClick={() => setWords(memory.content)}>
-            {t("memory.act.edit")}
-          </Button>
+          !replaces && (
+            <Button small onClick={() => setWords(memory.content)}>
+              {t("memory.act.edit")}
+            </Button>
+          )
         ) : (
           <Button small onClick={() => setWords(undefined)}>
             {t("shell.cancel")}

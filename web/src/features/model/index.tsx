@@ -33,13 +33,16 @@ addMessages({ model });
 export default function ModelSetup({
   guide,
   choose,
+  open: opened = false,
 }: {
   /** Whether there is no model, so that the guide answers. */
   guide: boolean;
   choose: (model: string) => void;
+  /** Whether the form is shown at once. */
+  open?: boolean;
 }) {
   const { data: service, error } = useModelService();
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(opened);
   if (!service && !error) return null;
   if (!service?.changeable) return guide && <ByCommand />;
   if (open) return <ModelForm service={service} choose={choose} close={() => setOpen(false)} />;

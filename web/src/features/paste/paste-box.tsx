@@ -1,6 +1,6 @@
 /** A box for a pasted list of facts: split into lines, previewed, and saved with one undo. */
 import { Link, useNavigate } from "@tanstack/react-router";
-import { ClipboardPaste, Copy } from "lucide-react";
+import { ClipboardPaste, Copy, FileUp } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import { sentenceOf } from "../../base/problems.ts";
 import { useLukasa } from "../../base/sign-in.ts";
@@ -137,7 +137,8 @@ export function PasteBox({
       )}
       {whole && (
         <div>
-          <Link to="/data" className={buttonClasses("quiet", true)}>
+          <Link to="/data" className={buttonClasses("plain")}>
+            <FileUp size={15} aria-hidden />
             {t("shell.paste.whole")}
           </Link>
         </div>

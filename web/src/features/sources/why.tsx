@@ -1,9 +1,10 @@
-/** "Why did you say this?": memories used, available and left out for an answer, with corrections. */
+/** "Why this answer?": memories used, available and left out for an answer, with corrections. */
 
 import { Link } from "@tanstack/react-router";
 import type { GroundsView, MemoryView } from "lukasa-client";
 import { type FocusEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { turnText } from "../../data/hidden.ts";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
 import { answersIn, useOneSession, useRetrieval, useUsage } from "../../data/sources.ts";
@@ -87,7 +88,7 @@ export function Why({
       <section className="rounded-card border bg-surface px-5 py-4">
         {!inDrawer && <h2 className="pb-1 text-meta text-muted">{t("sources.why.title")}</h2>}
         <blockquote className="max-w-prose text-lead leading-relaxed">
-          <Quoted text={why.data.turn.content} quotes={NO_QUOTES} whole />
+          <Quoted text={turnText(why.data.turn)} quotes={NO_QUOTES} whole />
         </blockquote>
         <p className="pt-1 text-meta text-muted">
           <bdi>{captionOf(why.data.turn, chat.data ? title : undefined)}</bdi>

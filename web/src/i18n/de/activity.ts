@@ -41,6 +41,7 @@ export const activity: Translation["activity"] = {
   "verb.purge": "Papierkorb geleert",
   "verb.erase": "Endgültig gelöscht",
   "caller.human": "du",
+  "caller.chat": "du, im Chat",
   "caller.key": "eine App",
   "caller.job": "Lukasa (automatisch)",
 };

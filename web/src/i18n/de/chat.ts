@@ -44,11 +44,14 @@ export const chat: Translation["chat"] = {
   thinking: "Antwortet …",
   toEnd: "Zum Neuesten springen",
   model: "Modell",
-  guided: "Ein Helfer antwortet",
+  guided: "Noch kein Modell: vorgefertigte Antworten",
   noModel:
     "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest.",
   noModelAdmin:
     "Starte den Server mit der Adresse eines OpenAI-kompatiblen Modells, zum Beispiel Ollama:",
+  connectModel: "Ein Modell verbinden",
+  learningModel:
+    "Das Lernen aus Chats hat ein eigenes Modell: Der Server wird mit --chat gestartet. Ohne dieses wird nach einfachen Regeln gelernt.",
   noModelUser: "Der Betreiber dieses Servers kann eines verbinden.",
   "digest.title": "Lernen aus diesem Chat",
   "digest.learned": "Gelernt",
@@ -90,11 +93,11 @@ export const chat: Translation["chat"] = {
   table: "Tabelle",
   memory: "Erinnerung",
   cited: "Die Erinnerung dahinter öffnen",
-  keep: "Als Notiz behalten",
-  kept: "Als Notiz behalten",
+  keep: "Als Notiz speichern",
+  kept: "Als Notiz gespeichert",
   replyGone: "Diese Antwort ist nicht mehr gespeichert.",
   whyPage: "Auf eigener Seite zeigen",
-  used: "{count, plural, one {# Erinnerung verfügbar} other {# Erinnerungen verfügbar}}",
+  used: "{count, plural, one {Warum? · # Erinnerung} other {Warum? · # Erinnerungen}}",
   degraded:
     "Ein Teil des Gedächtnisses war nicht verfügbar, deshalb ist diese Antwort vielleicht unvollständig.",
   running: "Läuft",
@@ -146,17 +149,17 @@ export const chat: Translation["chat"] = {
   "applies.confirm_memory":
     "In diesem Chat ab deiner nächsten Nachricht, in jedem neuen Chat von Anfang an.",
   "applies.forget_memory":
-    "Ab deiner nächsten Nachricht kommt es in keinen Prompt mehr. Es lässt sich wiederherstellen.",
+    "Sie wird ab deiner nächsten Nachricht nicht mehr verwendet. Sie lässt sich wiederherstellen.",
   "applies.propose_memory": "Erst, wenn du unter „Prüfen“ zugestimmt hast.",
   "applies.link_memories": "Ab deiner nächsten Nachricht.",
   "applies.undone": "Es wurde rückgängig gemacht und gilt nicht mehr.",
   openMemory: "Im Gedächtnis öffnen",
   agree: "Ja, behalten",
   openReview: "„Prüfen“ öffnen",
-  shut: "Nicht gespeichert: {domain} ist aus. Nur du siehst, was darin ist.",
+  shut: "Nicht gespeichert: {domain} ist aus.",
   open: "{domain} einschalten",
-  sayAgain: "Noch einmal sagen",
-  opened: "{domain} ist eingeschaltet. Sag es noch einmal, um es zu speichern.",
+  sayAgain: "Erneut senden",
+  opened: "{domain} ist eingeschaltet. Sende es erneut, um es zu speichern.",
 
   cut: "{count, plural, one {# frühere Nachricht wird für das Modell zusammengefasst} other {# frühere Nachrichten werden für das Modell zusammengefasst}}",
   cutText: "Der Chat ist größer als das Kontextfenster des Modells. Nichts davon wurde gelöscht.",

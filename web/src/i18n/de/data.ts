@@ -71,11 +71,11 @@ export const data: Translation["data"] = {
     "Daraus zu lernen braucht etwa {calls, plural, one {# Modellaufruf} other {# Modellaufrufe}} und {minutes, plural, one {# Minute} other {# Minuten}} im Hintergrund. Was gelernt wird, wartet unter Prüfen: nichts davon steht in einem Prompt, bis du zustimmst.",
   "found.noModel": "Daraus wird nichts gelernt, weil dieser Server kein Modell dafür hat.",
   "decision.text":
-    "{count, plural, one {# Erinnerung wird beim Suchen gefunden, steht aber in keinem Prompt, bis du zustimmst.} other {# Erinnerungen werden beim Suchen gefunden, stehen aber in keinem Prompt, bis du zustimmst.}}",
+    "{count, plural, one {# Erinnerung verwenden deine Assistenten noch nicht; eine Suche findet sie.} other {# Erinnerungen verwenden deine Assistenten noch nicht; eine Suche findet sie.}}",
   "decision.all": "Alle verwenden",
   "decision.choose": "Auswählen…",
   "decision.done":
-    "{count, plural, one {# Erinnerung steht in Prompts} other {# Erinnerungen stehen in Prompts}}",
+    "{count, plural, one {# Erinnerung verwenden deine Assistenten jetzt} other {# Erinnerungen verwenden deine Assistenten jetzt}}",
   "count.memories": "{count, plural, one {# neue Erinnerung} other {# neue Erinnerungen}}",
   "count.proposals":
     "{count, plural, one {# Vorschlag zum Bestätigen} other {# Vorschläge zum Bestätigen}}",
@@ -138,8 +138,7 @@ export const data: Translation["data"] = {
     "Die Signatur ist gültig: von diesem Server, über genau diesen Nachweis; in diesem Browser geprüft",
   "receipt.invalid":
     "Die Signatur ist nicht die dieses Servers: verlass dich nicht auf diesen Nachweis",
-  "receipt.files":
-    "Aus der Datenbank entfernt; ihre Dateien werden beim nächsten Scrub neu geschrieben",
+  "receipt.files": "Aus der Datenbank entfernt; vom Datenträger beim nächsten Aufräumen entfernt",
   "receipt.filesDone": "Aus der Datenbank und aus ihren Dateien entfernt",
   "receipt.journal":
     "Im Löschjournal: wird nach dem Zurückspielen einer Sicherung wieder endgültig gelöscht",

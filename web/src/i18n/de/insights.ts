@@ -100,7 +100,7 @@ export const insights: Translation["insights"] = {
     "{count, plural, one {Am letzten Tag} other {In den letzten # Tagen}} hat sich nichts geändert.",
   "yours.new": "{count} neu",
   "yours.confirmed": "{count} bestätigt",
-  "yours.corrected": "{count} korrigiert",
+  "yours.corrected": "{count} berichtigt",
   "yours.rejected": "{count} abgelehnt",
   "yours.forgotten": "{count} vergessen",
   "yours.grew": "Wie es wuchs",

@@ -117,8 +117,7 @@ export const playground: Translation["playground"] = {
   "part.dynamic": "Für diese Nachricht",
   "part.size":
     "{tokens, plural, one {# Token} other {# Tokens}} · {bytes, plural, one {# Byte} other {# Bytes}}",
-  "part.baselineHelp":
-    "Dieselbe für den ganzen Chat. Sie gehört dorthin, wo der Anbieter sie cacht.",
+  "part.baselineHelp": "Für den ganzen Chat gleich. Gehört dorthin, wo der Anbieter cacht.",
   "part.dynamicHelp": "Nur für diese Nachricht. Gehört hinter alles, was im Cache liegt.",
   "part.nothing": "Leer: hier kommt nichts hinein.",
   frozen: "eingefroren",

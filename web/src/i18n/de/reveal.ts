@@ -1,7 +1,6 @@
 import type { Translation } from "../catalogues.ts";
 
 export const reveal: Translation["reveal"] = {
-  title: "Was gefunden wurde",
   found: "Was gefunden wurde",
   saved: "Was gespeichert wurde",
   foundText: "Assistenten verwenden nur, was du behältst. Verwirf, was nicht stimmt.",

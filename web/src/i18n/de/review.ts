@@ -48,7 +48,7 @@ export const review: Translation["review"] = {
   "question.contradiction": "Was von beidem stimmt?",
   "question.doubt": "Das hast du vor langer Zeit gesagt. Stimmt es noch?",
   "question.refuted": "Eine Antwort, die darauf beruhte, war falsch. Stimmt es noch?",
-  "question.guess": "Das vermute ich nur. Stimmt es?",
+  "question.guess": "Eine Vermutung. Stimmt sie?",
   "question.learned": "Aus einem Chat gelernt. Ist das richtig?",
   "question.consent": "Sensible Bereiche merken?",
   "question.mentioned":
@@ -86,7 +86,7 @@ export const review: Translation["review"] = {
   "act.edit": "Ändern",
   "act.notNow": "Jetzt nicht",
   "act.done": "Fertig",
-  "act.never": "Nein, aus lassen",
+  "act.never": "Nein, ausgeschaltet lassen",
   "edit.label": "Was stimmt?",
   "edit.help": "Mit der Eingabetaste wird es in deinen Worten behalten.",
   "edit.save": "Das behalten",
@@ -114,17 +114,15 @@ export const review: Translation["review"] = {
 
   "consent.text":
     "Etwas, das du gesagt hast, wurde nicht als Erinnerung gespeichert, weil es einen Bereich betrifft, der aus ist, bis du ihn einschaltest.",
-  "consent.asks":
-    "Was in einem eingeschalteten Bereich erschlossen wird, fragt dich weiterhin jedes Mal zuerst.",
+  "consent.asks": "Lukasa fragt weiterhin, bevor es benutzt, was es aus Chats abgeleitet hat.",
   "consent.inferred":
-    "Gefolgertes wird dann ohne Rückfrage benutzt, außer Erlaubnissen und Anweisungen.",
+    "Aus Chats Abgeleitetes wird dann ohne Rückfrage benutzt, außer Erlaubnissen und Anweisungen.",
   "consent.yours": "Nur du siehst es, und du kannst den Bereich jederzeit wieder ausschalten.",
-  "consent.past":
-    "Sobald er an ist, wird gelernt, was du vorher dazu gesagt hast; du wirst zuerst gefragt.",
+  "consent.past": "Frühere Nachrichten werden noch einmal gelesen; du wirst zuerst gefragt.",
   "consent.open": "{name} ein- oder ausschalten",
   "consent.opened": "Eingeschaltet",
   "consent.shut": "Ausgeschaltet",
-  "domain.health.text": "Krankheiten, Medikamente, Termine, dein Körper und deine Seele.",
+  "domain.health.text": "Krankheiten, Medikamente, Termine, körperliche und seelische Gesundheit.",
   "domain.finance.text": "Einkommen, Schulden, Erspartes, Versicherungen und was du besitzt.",
   "domain.relationships.text": "Liebe, Familie, Freunde und deine Beziehungen zu ihnen.",
   "domain.religion.text": "Woran du glaubst, und wie du es lebst.",

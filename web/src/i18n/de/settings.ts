@@ -10,17 +10,19 @@ export const settings: Translation["settings"] = {
 
   "policy.title": "Wie Lukasa sich erinnert",
   "policy.details": "Details",
+  "policy.more": "Weitere Voreinstellungen",
   "policy.reset": "Auf die Einstellungen des Servers zurücksetzen",
   "preset.balanced": "Ausgewogen",
   "preset.balanced.help":
     "Lernt am Ende eines Chats. Was sicher genug ist, wird gleich benutzt, Vermutungen warten auf mehr Belege.",
   "preset.advisor": "Gleich merken",
-  "preset.advisor.help": "Merkt sich Gefolgertes sofort; über Finanzen nach einer Zustimmung.",
+  "preset.advisor.help": "Benutzt sofort, was aus Chats abgeleitet wird. Finanzen: fragt einmal.",
   "preset.chat": "Nur Wichtiges",
   "preset.chat.help":
     "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",
   "preset.assistant": "Frag mich zuerst",
-  "preset.assistant.help": "Gefolgertes wartet unter „Prüfen“ auf dein Ja. Weiches zu dir und zur Arbeit läuft ab.",
+  "preset.assistant.help":
+    "Was aus Chats abgeleitet wird, wartet unter „Prüfen“ auf dein Ja. Weiche Notizen zu dir und zur Arbeit laufen ab.",
   "preset.research": "Lange Sitzungen",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",
@@ -28,21 +30,21 @@ export const settings: Translation["settings"] = {
 
   "consent.title": "Darf {name} benutzt werden?",
   "consent.text":
-    "{name} einschalten und Gefolgertes ohne Rückfrage benutzen? Erlaubnisse und Anweisungen fragen weiterhin.",
+    "{name} einschalten und aus Chats Abgeleitetes ohne Rückfrage benutzen? Erlaubnisse und Anweisungen fragen weiterhin.",
   "consent.give": "Zustimmen",
-  "consent.given": "{name} ist an, und was darüber gefolgert wird, wird benutzt",
+  "consent.given": "{name} ist an, und was darüber aus Chats abgeleitet wird, wird benutzt",
 
-  "admission.label": "Was aus Chats gefolgert wird",
+  "admission.label": "Was aus Chats abgeleitet wird",
   "admission.auto": "Gleich merken",
   "admission.tiered": "Nach Gewissheit",
   "admission.staged": "Nach Gewissheit, einen Tag später",
   "admission.propose": "Mich zuerst fragen",
-  "admission.off": "Nichts folgern",
-  "admission.help.auto": "Du siehst es im Protokoll und kannst es rückgängig machen.",
+  "admission.off": "Nichts ableiten",
+  "admission.help.auto": "Du siehst es unter „Aktivität“ und kannst es rückgängig machen.",
   "admission.help.tiered":
     "Sichere Erinnerungen, und wahrscheinliche ab {share} Gewissheit, werden in Antworten benutzt. Unsicherere findet nur die Suche, und Vermutungen warten auf mehr Belege.",
   "admission.help.staged":
-    "Dasselbe, aber alles wartet zuerst unter „Prüfen“ und wird bei der täglichen Konsolidierung übernommen.",
+    "Dasselbe, aber alles wartet zuerst unter „Prüfen“ und wird nach einem Tag übernommen, wenn du es nicht ablehnst.",
   "admission.help.propose": "Es wartet unter „Prüfen“ und wird nirgends benutzt, bis du Ja sagst.",
   "admission.help.off": "Nur was du oder eine App ausdrücklich sagt, wird gemerkt.",
   "extract.label": "Wann aus Chats gelernt wird",
@@ -58,21 +60,21 @@ export const settings: Translation["settings"] = {
   "keep.help.excerpts": "Der Rest wird entfernt, sobald daraus gelernt wurde.",
   "keep.help.none": "Erinnerungen sagen dann, dass ihre Quelle nicht aufbewahrt wurde.",
   "idle.label": "Einen Chat beenden nach",
-  "idle.minutes": "{count, plural, =0 {nie} one {# Minute} other {# Minuten}}",
+  "idle.minutes": "{count, plural, =0 {Nie beenden} one {# Minute} other {# Minuten}}",
   "titles.label": "Chats automatisch benennen",
 
   "domains.title": "Bereiche deines Lebens",
   "domains.text":
-    "Was gefolgert wird, lässt sich je Bereich einstellen. Sensible Bereiche speichern nichts, bis du sie einschaltest.",
+    "Wähle für jeden Bereich, was Lukasa aus Chats ableiten darf. Sensible Bereiche speichern nichts, bis du sie einschaltest.",
   "domains.sensitive": "sensibel",
   "domains.open":
-    "Ein: was du hier sagst, wird gespeichert; was gefolgert wird, wartet auf dein Ja.",
+    "An: Was du hier sagst, wird gespeichert; was aus Chats abgeleitet wird, wartet auf dein Ja.",
   "domains.shut":
     "Aus: nichts davon wird zur Erinnerung, auch nicht zur Vermutung, und frühere Erinnerungen werden nicht benutzt.",
   "domains.onlyThem": "Nur der Nutzer kann das einschalten.",
   "domains.ends":
     "Vorübergehende Fakten laufen hier nach {count, plural, one {# Tag} other {# Tagen}} ab.",
-  "domains.admission": "Was über {name} gefolgert wird",
+  "domains.admission": "Was über {name} aus Chats abgeleitet wird",
   "domains.same": "Wie überall sonst",
   "domains.opened": "{name} ist eingeschaltet",
   "domains.wasShut": "{name} ist aus",
@@ -84,6 +86,8 @@ export const settings: Translation["settings"] = {
   "domains.guarded": "Sensibel",
   "domains.guardedHelp": "Für jeden Nutzer aus, bis er ihn einschaltet.",
   "domains.make": "Hinzufügen",
+
+  "model.title": "Modell für Chats hier",
 
   "ways.title": "Einen Assistenten verbinden",
   "ways.text":
@@ -103,7 +107,7 @@ export const settings: Translation["settings"] = {
     "Etwa Z für Rückgängig und J für die nächste Zeile. Schalte sie ab, wenn du diktierst.",
   "zone.title": "Zeitzone",
   "zone.label": "Zeiten werden gezeigt in",
-  "zone.known": "Eine Erinnerung, also wissen es auch Assistenten. Dort ist es {now}.",
+  "zone.known": "Als Erinnerung für Assistenten gespeichert. Dort ist es {now}.",
   "zone.guessed":
     "Von diesem Browser geraten, wo es {now} ist. Wählst du eine, wird sie auch für Assistenten als Erinnerung gespeichert.",
   "zone.memory": "Lebt in der Zeitzone {zone}",

@@ -42,7 +42,7 @@ export const shell: Translation["shell"] = {
 
   "user.menu": "Dein Konto",
   "user.local": "Lokaler Modus, ohne Anmeldung",
-  "user.human": "Als Nutzer angemeldet",
+  "user.human": "Angemeldet",
   "user.key": "Mit einem Schlüssel angemeldet",
   "user.other": "Nutzer wechseln",
   "user.otherHelp": "Die Nutzerkennung, die deine Anwendung verwendet.",
@@ -95,13 +95,38 @@ export const shell: Translation["shell"] = {
   "problem.page": "Diese Seite ist abgestürzt",
   "problem.pageText": "Das ist ein Fehler in Lukasa. Deine Daten sind unverändert.",
   "problem.unreachable": "Der Server antwortet nicht. Läuft er?",
+  "code.forbidden": "Mit dieser Anmeldung ist das nicht erlaubt.",
+  "code.human_needed": "Das kann nur der Nutzer selbst tun.",
+  "code.unauthenticated":
+    "Die Anmeldung fehlt, ist abgelaufen oder wurde widerrufen. Melde dich neu an.",
+  "code.memory_paused": "Das Gedächtnis ist pausiert. Setze es unter „Einstellungen“ fort.",
+  "code.secret_rejected":
+    "Geheimnisse werden nicht gespeichert. Speichere stattdessen, wo das Geheimnis liegt.",
+  "code.memory_not_found": "Diese Erinnerung gibt es nicht mehr.",
+  "code.session_not_found": "Diesen Chat gibt es nicht mehr.",
+  "code.not_active": "Die Erinnerung ist nicht aktuell. Stelle sie zuerst wieder her.",
+  "code.unchanged": "Dadurch würde sich nichts ändern.",
+  "code.undo_blocked":
+    "Diese Erinnerung wurde danach noch einmal geändert. Mach zuerst das rückgängig.",
+  "code.already_undone": "Das wurde schon rückgängig gemacht oder seither ersetzt.",
+  "code.version_mismatch": "Die Erinnerung wurde inzwischen geändert. Lade die Seite neu.",
+  "code.overlapping_validity":
+    "Der Zeitraum überschneidet sich mit einer anderen Fassung der Erinnerung.",
+  "code.empty_validity": "Das Ende muss nach dem Anfang liegen.",
+  "code.body_too_large": "Das ist zu groß. Teile es auf und versuche es noch einmal.",
+  "code.no_chat_model": "Es ist kein Chatmodell eingerichtet.",
+  "code.rate_limited": "Zu viele Anfragen. Warte kurz und versuche es noch einmal.",
+  "code.overloaded": "Der Server ist überlastet. Warte kurz und versuche es noch einmal.",
+  "code.unavailable": "Die Datenbank ist nicht erreichbar. Versuche es gleich noch einmal.",
+  "code.internal":
+    "Auf dem Server ist etwas schiefgelaufen. Nenne dem Betreiber die Nummer der Anfrage.",
   failed: "{what}: {why}",
   "failed.change": "Die Änderung wurde nicht gespeichert",
   "failed.some": "{failed, number} von {of, number}",
   "failed.undo": "Rückgängig machen ging nicht",
   "problem.request": "Anfrage {id}",
   "notFound.title": "Diese Seite gibt es nicht",
-  "notFound.text": "Die Adresse ist vielleicht alt oder vertippt.",
+  "notFound.text": "Die Adresse ist vielleicht veraltet oder falsch geschrieben.",
   "notFound.back": "Zu deinem Gedächtnis",
 
   "signIn.title": "Anmelden",
@@ -134,7 +159,7 @@ export const shell: Translation["shell"] = {
   "tier.confirmed": "bestätigt",
   "tier.unused": "noch nicht in Gebrauch",
   "force.hard": "Regel",
-  "force.soft": "Hintergrund",
+  "force.soft": "verwendet, wenn es passt",
   "origin.said": "von dir gesagt",
   "origin.assistant": "von einem Assistenten gespeichert",
   "origin.inferred": "aus einem Chat gelernt",
@@ -158,11 +183,10 @@ export const shell: Translation["shell"] = {
   forDevelopers: "Für Entwickler",
   "paste.text":
     "Ein anderer Assistent kennt dich schon? Stell ihm diese Frage und füge seine Antwort hier ein:",
-  "paste.question": "Liste alles auf, was du über mich weißt, eine Tatsache pro Zeile.",
+  "paste.question": "Liste alles auf, was du über mich weißt, einen Fakt pro Zeile.",
   "paste.label": "Eingefügte Fakten",
-  "paste.placeholder":
-    "Eine Tatsache pro Zeile, oder die ganze Gedächtnisseite von ChatGPT oder Claude",
-  "paste.preview": "{count, plural, one {# Tatsache gefunden} other {# Tatsachen gefunden}}",
+  "paste.placeholder": "Ein Fakt pro Zeile, oder die ganze Gedächtnisseite von ChatGPT oder Claude",
+  "paste.preview": "{count, plural, one {# Fakt gefunden} other {# Fakten gefunden}}",
   "paste.save":
     "{count, plural, =0 {Nichts speichern} one {# Erinnerung speichern} other {# Erinnerungen speichern}}",
   "paste.whole": "Oder einen ganzen Export von ChatGPT oder Claude importieren",
@@ -171,7 +195,7 @@ export const shell: Translation["shell"] = {
   "connect.connectedKey": "Verbunden: „{name}“ hat diesen Server aufgerufen",
   "connect.waiting":
     "Noch hat kein Assistent etwas gespeichert. Sag ihm nach dem Verbinden: „Merke dir, dass ich kurze Antworten mag.“",
-  "connect.show": "Was kopiert wird",
+  "connect.show": "Konfiguration zeigen",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":
     "Einstellungen, Entwickler, Konfiguration bearbeiten: in die Datei einfügen, dann Claude neu starten.",

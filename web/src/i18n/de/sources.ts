@@ -6,6 +6,7 @@ export const sources: Translation["sources"] = {
   "empty.text":
     "Was über dich bekannt ist, erscheint hier in Sätzen, jeder verknüpft mit den Worten, aus denen er kommt.",
   "empty.start": "Erzähle Lukasa etwas über dich",
+  figures: "Dein Gedächtnis in Zahlen",
   trail: "Wo du bist",
   gone: "Das gibt es nicht mehr",
   incognito: "inkognito",
@@ -24,7 +25,7 @@ export const sources: Translation["sources"] = {
   "portrait.active_context": "Zurzeit",
   cites: "Quelle {number, number}: {words}",
   "phrasing.own": "In den Worten der Erinnerungen.",
-  "phrasing.model": "Formuliert von {model}; jeder Satz sagt nur, was er zitiert.",
+  "phrasing.model": "Von {model} aus den nummerierten Erinnerungen geschrieben.",
   "phrasing.stale": "Spätere Änderungen sind schon enthalten.",
   "phrasing.left":
     "{count, plural, one {# weitere nicht gezeigt.} other {# weitere nicht gezeigt.}}",
@@ -39,7 +40,7 @@ export const sources: Translation["sources"] = {
   "role.assistant": "Assistent",
   "role.tool": "Werkzeug",
   "role.system": "System",
-  "missing.policy": "Der Text wird laut Regelung nicht aufbewahrt.",
+  "missing.policy": "Dieser Text ist nicht gespeichert.",
   "missing.deleted": "Das wurde gelöscht.",
   hidden: "Verborgen: Es geht um {domain}, und dieser Bereich ist aus.",
   showTitle: "Titel zeigen",
@@ -111,7 +112,7 @@ export const sources: Translation["sources"] = {
   "learning.failed":
     "Das Lernen ist fehlgeschlagen. Unter „Verwaltung“, „Aufträge“ kann es neu versucht werden.",
   "learning.learned": "Aus diesem Chat wurde gelernt.",
-  "learning.off": "Daraus wurde nicht gelernt: Gelernt wird nur auf Wunsch.",
+  "learning.off": "Nicht gelernt: auf „Nur auf Verlangen“ eingestellt.",
   "learning.no_model": "Daraus wurde nicht gelernt: Es ist kein Chatmodell eingerichtet.",
   "learning.digest":
     "{learned, number} gelernt, {proposed, number} warten auf dich, {left, number} ausgelassen",
@@ -123,11 +124,11 @@ export const sources: Translation["sources"] = {
   "leftOut.more": "{count, plural, one {# weiteres ohne Satz.} other {# weitere ohne Satz.}}",
   "leftOut.reason.secret": "Es enthielt ein Geheimnis.",
   "leftOut.reason.closed_domain": "Sein Bereich ist aus.",
-  "leftOut.reason.order_in_others_words": "Es ist eine Anweisung in den Worten anderer.",
+  "leftOut.reason.order_in_others_words": "Es ist die Anweisung eines anderen.",
   "leftOut.reason.off": "Das Lernen davon ist abgeschaltet.",
   "leftOut.reason.too_long": "Es war zu lang.",
 
-  "why.title": "Warum hast du das gesagt?",
+  "why.title": "Warum diese Antwort?",
   "why.short": "Warum?",
   "why.nothing": "Diese Antwort verwendete keine Erinnerung.",
   "why.used": "{count, plural, one {# Erinnerung verwendet} other {# Erinnerungen verwendet}}",
@@ -141,7 +142,7 @@ export const sources: Translation["sources"] = {
   "why.fits": "Relevanz {share}",
   "why.found": "gefunden über {arms}",
   "why.arm": "{arm} (Nr. {rank, number})",
-  "why.fused": "zusammen Nr. {rank, number}",
+  "why.fused": "gemeinsamer Rang {rank, number}",
   "why.now": "Jetzt:",
   "why.budget": "Kontext dieser Antwort",
   "why.considered":

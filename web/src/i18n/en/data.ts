@@ -65,11 +65,11 @@ export const data = {
     "Learning from them takes about {calls, plural, one {# model call} other {# model calls}} and {minutes, plural, one {# minute} other {# minutes}} in the background. What is learned waits in Review: nothing is in a prompt until you agree.",
   "found.noModel": "Nothing is learned from them, because this server has no model for it.",
   "decision.text":
-    "{count, plural, one {# memory is found by search, but is in no prompt until you agree.} other {# memories are found by search, but are in no prompt until you agree.}}",
+    "{count, plural, one {# memory is not used by your assistants yet; a search finds it.} other {# memories are not used by your assistants yet; a search finds them.}}",
   "decision.all": "Use all",
   "decision.choose": "Choose…",
   "decision.done":
-    "{count, plural, one {# memory is used in prompts} other {# memories are used in prompts}}",
+    "{count, plural, one {# memory is used by your assistants now} other {# memories are used by your assistants now}}",
   "count.memories": "{count, plural, one {# new memory} other {# new memories}}",
   "count.proposals":
     "{count, plural, one {# suggestion for you to confirm} other {# suggestions for you to confirm}}",
@@ -130,7 +130,7 @@ export const data = {
   "receipt.valid":
     "The signature is valid: made by this server, over exactly this receipt; checked in this browser",
   "receipt.invalid": "The signature is not this server’s: do not rely on this receipt",
-  "receipt.files": "Removed from the database; its files are rewritten at the next scrub",
+  "receipt.files": "Removed from the database; removed from disk at the next clean-up",
   "receipt.filesDone": "Removed from the database and from its files",
   "receipt.journal": "In the erasure journal: erased again if a backup is restored",
   "receipt.noJournal": "No erasure journal is configured: restoring a backup would restore it",

@@ -1,5 +1,4 @@
 export const reveal = {
-  title: "What was found",
   found: "What was found",
   saved: "What was saved",
   foundText: "Assistants use only what you keep. Drop what is wrong.",

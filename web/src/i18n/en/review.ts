@@ -45,7 +45,7 @@ export const review = {
   "question.contradiction": "Which of the two is true?",
   "question.doubt": "You said this long ago. Is it still true?",
   "question.refuted": "An answer based on this was wrong. Is it still true?",
-  "question.guess": "I am only guessing. Is this true?",
+  "question.guess": "A guess. Is it true?",
   "question.learned": "Learned from a chat. Is this right?",
   "question.consent": "Remember sensitive areas?",
   "question.mentioned":
@@ -111,11 +111,11 @@ export const review = {
 
   "consent.text":
     "Something you said was not saved as a memory, because it is about an area that is off until you turn it on.",
-  "consent.asks": "What is inferred in an area that is on still asks you first, every time.",
+  "consent.asks": "Lukasa still asks before using what it infers.",
   "consent.inferred":
     "What is inferred about it is then used without asking, except permissions and orders.",
   "consent.yours": "Only you see it, and you can turn the area off again at any time.",
-  "consent.past": "Once it is on, what you said about it before is learned, and asks you first.",
+  "consent.past": "Earlier messages are read again; you are asked first.",
   "consent.open": "Turn {name} on or off",
   "consent.opened": "Turned on",
   "consent.shut": "Turned off",

@@ -8,13 +8,13 @@ export const settings = {
 
   "policy.title": "How Lukasa remembers",
   "policy.details": "Details",
+  "policy.more": "More presets",
   "policy.reset": "Reset to the server's settings",
   "preset.balanced": "Balanced",
   "preset.balanced.help":
     "Learns when a chat ends. What is sure enough is used at once, guesses wait for more evidence.",
   "preset.advisor": "Remember right away",
-  "preset.advisor.help":
-    "Remembers inferred memories at once; those about finance after one consent.",
+  "preset.advisor.help": "Uses what it infers right away. Finance: asks once.",
   "preset.chat": "Only what matters",
   "preset.chat.help":
     "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",
@@ -37,11 +37,11 @@ export const settings = {
   "admission.staged": "By certainty, a day later",
   "admission.propose": "Ask me first",
   "admission.off": "Infer nothing",
-  "admission.help.auto": "You see it in the log and can undo it.",
+  "admission.help.auto": "You see it in Activity and can undo it.",
   "admission.help.tiered":
     "Certain memories, and likely ones from {share} confidence, are used in answers. Less sure ones are only found by search, and guesses wait for more evidence.",
   "admission.help.staged":
-    "The same, but everything waits in Review first and is integrated by the daily consolidation.",
+    "The same, but everything waits in Review first and is used after a day unless you decline.",
   "admission.help.propose": "It waits in Review and is used nowhere until you say yes.",
   "admission.help.off": "Only what you or an app says outright is remembered.",
   "extract.label": "When chats are learned from",
@@ -57,12 +57,12 @@ export const settings = {
   "keep.help.excerpts": "The rest is removed once it was learned from.",
   "keep.help.none": "Memories then show that their source was not kept.",
   "idle.label": "End a chat after",
-  "idle.minutes": "{count, plural, =0 {never} one {# minute} other {# minutes}}",
+  "idle.minutes": "{count, plural, =0 {Never end} one {# minute} other {# minutes}}",
   "titles.label": "Title chats automatically",
 
   "domains.title": "Areas of your life",
   "domains.text":
-    "Inference can be set for each area. Sensitive areas save nothing until you turn them on.",
+    "Choose for each area what Lukasa may infer. Sensitive areas save nothing until you turn them on.",
   "domains.sensitive": "sensitive",
   "domains.open": "On: what you say here is saved, what is inferred waits for your yes.",
   "domains.shut":
@@ -81,6 +81,8 @@ export const settings = {
   "domains.guardedHelp": "Off for every user until they turn it on.",
   "domains.make": "Add",
 
+  "model.title": "Model for chats here",
+
   "ways.title": "Connect an assistant",
   "ways.text":
     "Connected assistants read your memory and save to it. Each change appears in Activity, with Undo.",
@@ -98,7 +100,7 @@ export const settings = {
   "look.keysHelp": "Such as Z for undo and J for the next row. Switch them off if you dictate.",
   "zone.title": "Time zone",
   "zone.label": "Times are shown in",
-  "zone.known": "A memory, so assistants know it too. There it is {now}.",
+  "zone.known": "Saved as a memory for assistants. It is {now} there.",
   "zone.guessed":
     "Guessed from this browser, where it is {now}. Choosing one saves it as a memory for assistants as well.",
   "zone.memory": "Lives in the time zone {zone}",

@@ -4,6 +4,7 @@ export const sources = {
   "empty.text":
     "What is known about you appears here in sentences, each linked to the words it came from.",
   "empty.start": "Tell Lukasa something about you",
+  figures: "Your memory in figures",
   trail: "Where you are",
   gone: "It no longer exists",
   incognito: "incognito",
@@ -22,7 +23,7 @@ export const sources = {
   "portrait.active_context": "Right now",
   cites: "Source {number, number}: {words}",
   "phrasing.own": "In the words of the memories.",
-  "phrasing.model": "Phrased by {model}; every sentence says only what it cites.",
+  "phrasing.model": "Written by {model} from the numbered memories.",
   "phrasing.stale": "Later changes are already included.",
   "phrasing.left": "{count, plural, one {# more not shown.} other {# more not shown.}}",
 
@@ -36,7 +37,7 @@ export const sources = {
   "role.assistant": "Assistant",
   "role.tool": "Tool",
   "role.system": "System",
-  "missing.policy": "The text is not kept by policy.",
+  "missing.policy": "This text is not stored.",
   "missing.deleted": "It was deleted.",
   hidden: "Hidden: it is about {domain}, which is off.",
   showTitle: "Show the title",
@@ -105,7 +106,7 @@ export const sources = {
   "learning.running": "Learning now.",
   "learning.failed": "Learning failed. An operator can retry it under Administration, Jobs.",
   "learning.learned": "Learned from this chat.",
-  "learning.off": "Not learned from: learning happens on request only.",
+  "learning.off": "Not learned: set to “Only when asked to”.",
   "learning.no_model": "Not learned from: no chat model is configured.",
   "learning.digest":
     "{learned, number} learned, {proposed, number} waiting for you, {left, number} left out",
@@ -118,11 +119,11 @@ export const sources = {
     "{count, plural, one {# more without a sentence.} other {# more without a sentence.}}",
   "leftOut.reason.secret": "It contained a secret.",
   "leftOut.reason.closed_domain": "Its area is off.",
-  "leftOut.reason.order_in_others_words": "It is an instruction in the words of others.",
+  "leftOut.reason.order_in_others_words": "It is someone else's instruction.",
   "leftOut.reason.off": "Learning of it is switched off.",
   "leftOut.reason.too_long": "It was too long.",
 
-  "why.title": "Why did you say this?",
+  "why.title": "Why this answer?",
   "why.short": "Why?",
   "why.nothing": "This answer used no memory.",
   "why.used": "{count, plural, one {Used # memory} other {Used # memories}}",
@@ -136,7 +137,7 @@ export const sources = {
   "why.fits": "relevance {share}",
   "why.found": "found by {arms}",
   "why.arm": "{arm} (no. {rank, number})",
-  "why.fused": "together no. {rank, number}",
+  "why.fused": "combined rank {rank, number}",
   "why.now": "Now:",
   "why.budget": "Context of this answer",
   "why.considered":

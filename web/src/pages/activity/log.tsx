@@ -6,7 +6,8 @@ import type { MemoryView, OperationView } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
-import { useAppNames } from "../../data/apps.ts";
+import { useApps } from "../../data/apps.ts";
+import { isConsoleChat } from "../../data/console-chat.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useWrite } from "../../data/writes.ts";
 import { nameText, t } from "../../i18n/index.ts";
@@ -186,7 +187,7 @@ function Row({
 }) {
   const verb = `activity.verb.${operation.verb}`;
   const more = operation.memory_ids.length - 1;
-  const apps = useAppNames();
+  const apps = useApps();
   return (
     <li
       data-row
@@ -222,7 +223,7 @@ function Row({
         {more > 0 && <span className="text-muted"> {t("activity.log.more", { count: more })}</span>}
       </span>
       <span className="max-w-48 truncate text-meta text-muted">
-        <bdi>{callerLabel(operation, apps)}</bdi>
+        <bdi>{callerLabel(operation, memory, apps)}</bdi>
       </span>
       <span className="w-24 text-end text-meta text-muted max-sm:ms-auto max-sm:w-auto">
         <Time at={operation.at} />
@@ -242,8 +243,13 @@ function Row({
   );
 }
 
-/** Who did it: an app by its name, if the user may see it. */
-function callerLabel(operation: OperationView, apps: ReadonlyMap<string, string>): string {
-  const app = operation.caller === "key" ? apps.get(operation.credential) : undefined;
+/** Who did it: the user by a chat here, or an app by its name, if the user may see it. */
+function callerLabel(
+  operation: OperationView,
+  memory: MemoryView | undefined,
+  { names, signIns }: ReturnType<typeof useApps>,
+): string {
+  if (isConsoleChat(operation, signIns, memory)) return t("activity.caller.chat");
+  const app = operation.caller === "key" ? names.get(operation.credential) : undefined;
   return app ?? nameText(`activity.caller.${operation.caller}`, operation.caller);
 }

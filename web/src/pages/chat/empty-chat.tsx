@@ -3,15 +3,10 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
-import { lazy, Suspense } from "react";
-import { useSignIn } from "../../base/sign-in.ts";
 import type { Mode } from "../../data/gateway.ts";
+import { ModelHelp } from "../../features/model/help.tsx";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import { Snippet } from "../../ui/snippet.tsx";
-
-// Loaded where a model can be set up.
-const ModelSetup = lazy(() => import("../../features/model/index.tsx"));
 
 const REMEMBERING = ["chat.try.remember", "chat.try.ask", "chat.try.change"] as const;
 /** Sentences that the guide understands. */
@@ -32,8 +27,6 @@ export function EmptyChat({
   /** Chooses the model that answers. */
   choose: (model: string) => void;
 }) {
-  // Users signed in by link cannot configure a model.
-  const { admin, local } = useSignIn();
   const Icon = mode === "on" ? MessagesSquare : Ghost;
   const tries = about ? CHANGING : mode !== "on" ? [] : guide ? GUIDED : REMEMBERING;
   const title = about ? "chat.begin.about" : (`chat.begin.${mode}` as const);
@@ -64,22 +57,7 @@ export function EmptyChat({
             ))}
           </ul>
         )}
-        <div className="flex flex-col gap-2 text-meta text-muted empty:hidden">
-          {guide && (
-            <p className="text-center">
-              {t("chat.noModel")}
-              {!local && ` ${t(admin ? "chat.noModelAdmin" : "chat.noModelUser")}`}
-            </p>
-          )}
-          {guide && !local && admin && (
-            <Snippet code="lukasa serve --upstream http://localhost:11434/v1" />
-          )}
-          {local && (
-            <Suspense>
-              <ModelSetup guide={guide} choose={choose} />
-            </Suspense>
-          )}
-        </div>
+        <ModelHelp guide={guide} choose={choose} />
       </div>
     </div>
   );

@@ -2,26 +2,29 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
-import type { Mode } from "../../data/gateway.ts";
+import { isGuide, type Mode } from "../../data/gateway.ts";
 import { hasHiddenTitle } from "../../data/hidden.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useOneSession } from "../../data/sources.ts";
 import { useRefreshTitles, useTitle } from "../../data/titles.ts";
 import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
 import { liveChats } from "../../features/chat/use-live-chats.ts";
+import { ModelHelp } from "../../features/model/help.tsx";
+import { useModels } from "../../features/model/models.ts";
 import { t } from "../../i18n/index.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Drawer } from "../../ui/drawer.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { Composer } from "./composer.tsx";
-import { isGuide, useAbout, useConversation, useSendMessage } from "./conversation.ts";
+import { useAbout, useConversation, useSendMessage } from "./conversation.ts";
 import { ChatDigest } from "./digest.tsx";
 import { About, EmptyChat } from "./empty-chat.tsx";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
-import { useModels } from "./models.ts";
 import { RoundsView } from "./rounds-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
@@ -181,9 +184,7 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                     />
                   </div>
                 )}
-                {isGuide(models.model) && (
-                  <span className="truncate px-1.5 text-fine text-muted">{t("chat.guided")}</span>
-                )}
+                {isGuide(models.model) && <NoModel choose={models.choose} />}
               </Composer>
               <p className="text-center text-fine text-faint">
                 {mode !== "on" && `${t(`chat.keeps.${mode}`)} `}
@@ -197,6 +198,21 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
         {side(() => setDrawer(false))}
       </Drawer>
     </div>
+  );
+}
+
+/** Says that no model answers, and opens the way to connect one. */
+function NoModel({ choose }: { choose: (model: string) => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button small look="quiet" className="min-w-0" onClick={() => setOpen(true)}>
+        <span className="truncate">{t("chat.guided")}</span>
+      </Button>
+      <Dialog open={open} onOpenChange={setOpen} title={t("chat.connectModel")} wide>
+        <ModelHelp guide choose={choose} open />
+      </Dialog>
+    </>
   );
 }
 

@@ -10,8 +10,11 @@ import { BookmarkCheck } from "lucide-react";
 import { LukasaError, type MemoryView, type OperationView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
+import { useProposalWrites } from "../../data/proposals.ts";
 import { useWrite } from "../../data/writes.ts";
 import type { Call } from "../../features/chat/rounds.ts";
+import { Proposal } from "../../features/memory/proposals.tsx";
+import { domainName } from "../../i18n/domains.ts";
 import { known, nameText, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -51,6 +54,8 @@ function Written({ call, operation }: { call: Call; operation: string }) {
   const id = read.data?.memory_ids.at(proposed ? -1 : 0) ?? call.memories[0];
   const undone = Boolean(read.data?.undone_by);
   const key = `chat.done.${proposed ? "propose_memory" : call.name}`;
+  // A change that waits for the user's answer.
+  const replaces = call.name === "update_memory";
   const gone = read.error instanceof LukasaError && read.error.status === 404;
   if (gone || !id) {
     return <p className="text-meta text-faint italic">{t("chat.erased")}</p>;
@@ -70,36 +75,31 @@ function Written({ call, operation }: { call: Call; operation: string }) {
       aside={
         read.data && (
           <>
-            {proposed && !undone && (
-              <ConfirmProposal id={id} replaces={call.name === "update_memory"} />
-            )}
+            {proposed && !undone && <ConfirmProposal id={id} replaces={replaces} />}
             <UndoButton operation={read.data} words={call.words[id]} />
           </>
         )
       }
     >
-      <WhatChanged id={id} call={call} operation={read.data} />
+      <WhatChanged
+        id={id}
+        call={call}
+        operation={read.data}
+        open={proposed && !undone}
+        replaces={replaces}
+      />
     </Fold>
   );
 }
 
 /** Confirms a proposal in place; a proposed change replaces the old memory. */
 function ConfirmProposal({ id, replaces }: { id: string; replaces: boolean }) {
-  const lukasa = useLukasa();
-  const write = useWrite();
+  const { accept, replace } = useProposalWrites();
   const memory = useMemory(id).data;
   if (memory?.status !== "proposed") return null;
-  const agree = () =>
-    write({
-      say: t("chat.done.confirm_memory"),
-      about: memory.content,
-      run: () =>
-        replaces
-          ? lukasa.memories.resolve(id, { true: "against", sha256: memory.sha256 ?? "" })
-          : lukasa.memories.confirm(id),
-    });
+  const agree = replaces ? replace : accept;
   return (
-    <Button look="quiet" small className="shrink-0" onClick={() => void agree()}>
+    <Button look="quiet" small className="shrink-0" onClick={() => void agree(memory)}>
       {t("chat.agree")}
     </Button>
   );
@@ -180,10 +180,15 @@ function WhatChanged({
   id,
   call,
   operation,
+  open,
+  replaces,
 }: {
   id: string;
   call: Call;
   operation: OperationView | undefined;
+  /** Whether it is a proposal that was not undone. */
+  open: boolean;
+  replaces: boolean;
 }) {
   const { before, after } = useChange(id, operation);
   const memory = useMemory(id).data ?? after;
@@ -200,7 +205,7 @@ function WhatChanged({
         </Row>
         {memory && (
           <Row name={t("chat.scope")}>
-            {memory.domain ?? t("chat.scopeAll")} ·{" "}
+            {memory.domain ? domainName(memory.domain) : t("chat.scopeAll")} ·{" "}
             {t(memory.force === "hard" ? "shell.force.hard" : "shell.force.soft")}
           </Row>
         )}
@@ -218,6 +223,11 @@ function WhatChanged({
           </Row>
         )}
       </dl>
+      {open && memory?.status === "proposed" && (
+        <ul>
+          <Proposal memory={memory} replaces={replaces} />
+        </ul>
+      )}
       <div className="flex flex-wrap gap-1.5">
         <Link to="/memory/$id" params={{ id }} className={buttonClasses("plain", true)}>
           {t("chat.openMemory")}

@@ -116,7 +116,7 @@ function AnswerFooter({
               {words}
             </Link>
           ) : (
-            <span>{words}</span>
+            <span>{t("memory.count", { count: round.given })}</span>
           ))}
         {round.degraded.length > 0 && (
           <span title={round.degraded.join(", ")}>{t("chat.degraded")}</span>

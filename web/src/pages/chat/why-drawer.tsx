@@ -1,4 +1,4 @@
-/** "Why did you say this?" over the chat. The address has the number of the answer, so it can be shared. */
+/** "Why this answer?" over the chat. The address has the number of the answer, so it can be shared. */
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { LINK } from "../../features/sources/evidence.tsx";

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChartNoAxesColumn, CircleCheck, CircleX, Table2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { useSignIn } from "../../base/sign-in.ts";
 import { useDomains } from "../../data/domains.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { insights } from "../../i18n/en/insights.ts";
@@ -93,6 +94,8 @@ function Charts({
   onOpen: (open: boolean) => void;
   onTables: () => void;
 }) {
+  // Also users who are no operators see what is remembered about them.
+  const { admin } = useSignIn();
   const { data: domains } = useDomains();
   const naming = useCallback(
     (name: string) => domainName(domains?.find((one) => one.name === name) ?? name),
@@ -109,62 +112,72 @@ function Charts({
         title={t("insights.empty.title")}
         text={t("insights.empty.text")}
         waiting={t("insights.empty.waiting")}
-        next={[
-          {
-            text: t("insights.empty.try"),
-            action: (
-              <Link to="/playground" className={buttonClasses("plain", true)}>
-                {t("shell.page.playground")}
-              </Link>
-            ),
-          },
-        ]}
+        next={
+          admin
+            ? [
+                {
+                  text: t("insights.empty.try"),
+                  action: (
+                    <Link to="/playground" className={buttonClasses("plain", true)}>
+                      {t("shell.page.playground")}
+                    </Link>
+                  ),
+                },
+              ]
+            : undefined
+        }
       />
     );
   }
   return (
     <div className="flex flex-col gap-8">
       <YourMemory figures={figures} naming={naming} />
-      <Disclosure label={t("insights.developers")} open={open} onOpen={onOpen}>
-        <div className="flex flex-col gap-8">
-          <div className="-mb-5 flex justify-end">
-            <Button small aria-pressed={tables} onClick={onTables}>
-              <Table2 size={14} aria-hidden className="text-muted" />
-              {t(tables ? "insights.asCharts" : "insights.asTables")}
-            </Button>
-          </div>
-          <Headlines all={headlines(figures.days)} />
-          {sections.map((section, which) => (
-            <section key={section.title} aria-label={section.title} className="flex flex-col gap-3">
-              <h2 className="font-medium text-muted">{section.title}</h2>
-              <div
-                className={classes(
-                  "grid gap-4 lg:grid-cols-2",
-                  section.charts.length % 2 === 1 && "xl:grid-cols-3",
-                )}
+      {admin && (
+        <Disclosure label={t("insights.developers")} open={open} onOpen={onOpen}>
+          <div className="flex flex-col gap-8">
+            <div className="-mb-5 flex justify-end">
+              <Button small aria-pressed={tables} onClick={onTables}>
+                <Table2 size={14} aria-hidden className="text-muted" />
+                {t(tables ? "insights.asCharts" : "insights.asTables")}
+              </Button>
+            </div>
+            <Headlines all={headlines(figures.days)} />
+            {sections.map((section, which) => (
+              <section
+                key={section.title}
+                aria-label={section.title}
+                className="flex flex-col gap-3"
               >
-                {section.charts.map((chart) => (
-                  <ChartCard
-                    key={`${chart.id} ${tables}`}
-                    chart={chart}
-                    tables={tables}
-                    at={at}
-                    onAt={setChosen}
-                  />
-                ))}
-                {which === 0 && (
-                  <TopDomains
-                    key={String(tables)}
-                    domains={figures.domains}
-                    naming={naming}
-                    tables={tables}
-                  />
-                )}
-              </div>
-            </section>
-          ))}
-        </div>
-      </Disclosure>
+                <h2 className="font-medium text-muted">{section.title}</h2>
+                <div
+                  className={classes(
+                    "grid gap-4 lg:grid-cols-2",
+                    section.charts.length % 2 === 1 && "xl:grid-cols-3",
+                  )}
+                >
+                  {section.charts.map((chart) => (
+                    <ChartCard
+                      key={`${chart.id} ${tables}`}
+                      chart={chart}
+                      tables={tables}
+                      at={at}
+                      onAt={setChosen}
+                    />
+                  ))}
+                  {which === 0 && (
+                    <TopDomains
+                      key={String(tables)}
+                      domains={figures.domains}
+                      naming={naming}
+                      tables={tables}
+                    />
+                  )}
+                </div>
+              </section>
+            ))}
+          </div>
+        </Disclosure>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Empty states of the Memory page. */
 import { Layers, Plus, SearchX, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { useSaveInArea } from "../../data/save-in-area.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -25,7 +25,7 @@ export function NothingHere({
   onClear: () => void;
   children?: ReactNode;
 }) {
-  const { save } = useMemoryWrites();
+  const save = useSaveInArea();
   if (filtered) {
     return (
       <EmptyState

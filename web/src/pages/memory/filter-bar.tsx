@@ -91,8 +91,8 @@ function Filters({ all, search, change }: FilterProps) {
         <FilterMenu
           name={t("memory.groupBy")}
           value={search.group}
-          any={t("memory.field.category")}
-          choices={[{ value: "domain", text: t("memory.field.domain") }]}
+          any={t("memory.field.domain")}
+          choices={[{ value: "category", text: t("memory.field.category") }]}
           onChange={(group) => change({ group })}
         />
       )}

@@ -3,11 +3,9 @@
  * that connect assistants. It is replaced by the list when the first memory arrives.
  */
 import { type FormEvent, useRef, useState } from "react";
-import { useLukasa, useSignIn } from "../../base/sign-in.ts";
-import { detectArea } from "../../data/area.ts";
+import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
-import { useDomains } from "../../data/domains.ts";
-import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { useSaveInArea } from "../../data/save-in-area.ts";
 import { ConnectCards, ConnectCommand } from "../../features/connect/connect-cards.tsx";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
 import { t } from "../../i18n/index.ts";
@@ -29,7 +27,7 @@ export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
   const signIn = useSignIn();
   const command = curl("/api/memory", { content: t("memory.first.example.1") }, signIn);
   return (
-    <div className="mx-auto flex max-w-4xl flex-col gap-8 px-4 pt-4 pb-12 sm:px-6">
+    <div className="flex flex-col gap-8 px-4 pt-2 pb-12 sm:px-6">
       <Question />
       <Card title={t("memory.first.bring")}>
         <PasteBox onWork={onWork} whole />
@@ -50,9 +48,7 @@ export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
 }
 
 function Question() {
-  const lukasa = useLukasa();
-  const { save } = useMemoryWrites();
-  const { data: domains } = useDomains();
+  const save = useSaveInArea();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const input = useRef<HTMLInputElement>(null);
@@ -61,9 +57,7 @@ function Question() {
     event.preventDefault();
     if (busy || !text.trim()) return;
     setBusy(true);
-    const content = text.trim();
-    const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
-    await save({ content, domain }, t("memory.first.saved"));
+    await save(text.trim(), t("memory.first.saved"));
     setBusy(false);
   };
   return (

@@ -200,6 +200,7 @@ export default function MemoryPage() {
             <Page
               title={t("memory.title")}
               note={never || set.error ? undefined : <span className="max-sm:sr-only">{note}</span>}
+              layout={never ? "reading" : "wide"}
               flush
               actions={
                 !never && (

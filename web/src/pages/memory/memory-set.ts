@@ -17,7 +17,7 @@ import {
   select,
 } from "../../data/select.ts";
 import { useUseCounts } from "../../data/uses.ts";
-import type { MemoryParams } from "./params.ts";
+import { currentStatuses, type MemoryParams } from "./params.ts";
 
 export const TABS = ["all", "hard", "soft", "forgotten", "trashed"] as const;
 export type Tab = (typeof TABS)[number];
@@ -82,9 +82,10 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
   const found = useMemo(() => select(sorted, filterOf(search, text)), [sorted, search, text]);
   const tab = tabOf(search);
   const isCurrent = tab === "all" || tab === "hard" || tab === "soft";
-  const status = isCurrent ? (search.status ?? "active") : "active";
+  const { status, tier } = search;
   const parts = useMemo(() => {
-    const stand = found.filter((memory) => memory.status === status);
+    const statuses = isCurrent ? currentStatuses({ status, tier }) : ["active"];
+    const stand = found.filter((memory) => statuses.includes(memory.status));
     const of = (word: string) => found.filter((memory) => memory.status === word);
     return {
       all: stand,
@@ -93,7 +94,7 @@ export function useMemorySet(search: MemoryParams, text: string): MemorySet {
       forgotten: of("forgotten"),
       trashed: of("trashed"),
     };
-  }, [found, status]);
+  }, [found, isCurrent, status, tier]);
   const byId = useMemo(
     () => (looksBack ? new Map(all.map((memory) => [memory.id, memory])) : now.byId),
     [looksBack, all, now.byId],

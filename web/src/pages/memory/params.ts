@@ -19,8 +19,8 @@ export interface MemoryParams {
   from?: string;
   /** Order of the list within its groups; the latest change first if absent. */
   sort?: Order;
-  /** Grouping of the list; by category if absent. */
-  group?: "domain";
+  /** Grouping of the list; by area if absent. */
+  group?: "category";
   /** Time axis of the timeline; by validity if absent. */
   by?: "learned";
   /** The file that the markdown view shows. */
@@ -57,7 +57,7 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
   const view = VIEWS.find((one) => one === params.view);
   if (view && view !== "list") search.view = view;
   if (params.how === "meaning") search.how = "meaning";
-  if (params.group === "domain") search.group = "domain";
+  if (params.group === "category") search.group = "category";
   search.sort = ORDERS.find((one) => one === params.sort);
   if (!search.sort) delete search.sort;
   if (params.prompt === true) search.prompt = true;
@@ -72,4 +72,18 @@ export function parseMemoryParams(params: Record<string, unknown>): MemoryParams
     if (typeof value === "string" && !Number.isNaN(Date.parse(value))) search[time] = value;
   }
   return search;
+}
+
+/** The statuses that the current memories are shown of. A guess that waits for an answer has its own status. */
+export function currentStatuses({ status, tier }: MemoryParams): readonly string[] {
+  if (status) return [status];
+  return tier === "candidate" ? ["active", "candidate"] : ["active"];
+}
+
+/** Whether a filter is set besides the tab. */
+export function isFiltered(search: MemoryParams, isCurrent: boolean): boolean {
+  const { text, domain, project, tier, tag, from, category, status } = search;
+  return Boolean(
+    text || domain || project || tier || tag || from || category || (isCurrent && status),
+  );
 }

@@ -60,9 +60,13 @@ function ViewButtons({ view, onChange }: { view: View; onChange: (view: View) =>
             shortcut={`v ${one[0]}`}
             aria-pressed={one === view}
             onClick={() => onChange(one)}
-            className={classes(one === view && "bg-active !text-ink")}
+            className={classes(
+              "xl:!w-auto xl:gap-1.5 xl:px-2",
+              one === view && "bg-active !text-ink",
+            )}
           >
             <Icon size={15} aria-hidden />
+            <span className="text-meta max-xl:hidden">{t(`memory.viewShort.${one}`)}</span>
           </IconButton>
         );
       })}

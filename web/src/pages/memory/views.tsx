@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import { lazy, Suspense, useCallback, useContext, useMemo, useState } from "react";
 import { usePreferences } from "../../base/preferences.ts";
+import { useImports } from "../../data/import-list.ts";
 import { useMeaning } from "../../data/past.ts";
 import { splitByRelevance } from "../../data/relevance.ts";
 import { certaintyOf, type Group } from "../../data/select.ts";
@@ -17,7 +18,7 @@ import { NothingHere } from "./empty.tsx";
 import { type Change, categoryName } from "./filters.tsx";
 import { List } from "./list.tsx";
 import { groupsOf, type MemorySet, pointInTimeOf, tabOf, timelineGroups } from "./memory-set.ts";
-import type { MemoryParams } from "./params.ts";
+import { isFiltered, type MemoryParams } from "./params.ts";
 
 // The list is the default view; the others are loaded on demand.
 const Board = lazy(async () => ({ default: (await import("./board.tsx")).Board }));
@@ -52,17 +53,13 @@ export function MemoryViews(props: MemoryViewsProps) {
       </>
     ) : null;
   if (set.shown.length === 0) {
-    const { text, domain, tier, tag, from, category, status } = search;
-    const filtered = Boolean(
-      text || domain || tier || tag || from || category || (isCurrent && status),
-    );
     return (
       <div className="min-h-0 flex-1 overflow-y-auto border-t">
         {proposals}
         <NothingHere
           tab={tab}
-          filtered={filtered}
-          text={text}
+          filtered={isFiltered(search, isCurrent)}
+          text={search.text}
           onMeaning={() => change({ how: "meaning" })}
           onClear={onClear}
         />
@@ -94,17 +91,24 @@ export function MemoryViews(props: MemoryViewsProps) {
   return <Grouped {...props} top={proposals} />;
 }
 
-/** Imported memories wait for one decision, which is made where they were imported. */
+/** Imported memories wait for a decision: on the one import that waits, or where all imports are listed. */
 function UnusedImports({ memories }: { memories: readonly MemoryView[] }) {
   const count = useMemo(
     () => memories.filter((one) => one.origin === "import" && certaintyOf(one) === "unused").length,
     [memories],
   );
+  const imports = useImports(count > 0);
   if (count === 0) return null;
+  const waiting = (imports.data ?? []).filter((one) => one.undecided > 0);
+  const only = waiting.length === 1 ? waiting[0] : undefined;
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t bg-warn-soft px-4 py-2 sm:px-6">
       {t("memory.unused", { count })}
-      <Link to="/data" className={buttonClasses("plain", true)}>
+      <Link
+        to={only ? "/reveal" : "/data"}
+        search={only && { import: only.id }}
+        className={buttonClasses("plain", true)}
+      >
         {t("memory.unused.decide")}
       </Link>
     </p>
@@ -115,7 +119,7 @@ type WithTop = MemoryViewsProps & { top: React.ReactNode };
 
 function Grouped({ set, search, onOpen, top }: WithTop) {
   const names = useContext(DomainNames);
-  const by = search.group ?? "category";
+  const by = search.group ?? "domain";
   const groups = useMemo(() => groupsOf(set.shown, by), [set.shown, by]);
   const { uses, disputed } = set;
   const extraOf = useCallback(

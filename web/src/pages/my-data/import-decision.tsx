@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { DecideImport, ImportView } from "lukasa-client";
 import { useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
+import { IMPORTS } from "../../data/import-list.ts";
 import { refreshMemories } from "../../data/store.ts";
 import { useBatchWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
@@ -12,7 +13,6 @@ import { Button, buttonClasses } from "../../ui/button.tsx";
 
 /** Memories per request; the server's limit. */
 const MEMORIES_PER_REQUEST = 1_000;
-const IMPORTS = ["operations", "imports"];
 
 export function ImportDecision({ one }: { one: ImportView }) {
   const lukasa = useLukasa();

@@ -1,6 +1,6 @@
 /** Import of a file: preview, import, and undo. */
 
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import type { Lukasa } from "lukasa-client";
@@ -9,6 +9,7 @@ import { showFailure } from "../../base/failures.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
+import { useImports } from "../../data/import-list.ts";
 import { countTexts, type ImportProgress, readImportFile, runImport } from "../../data/imports.ts";
 import { announceUndo, forgetUndo } from "../../data/writes.ts";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
@@ -213,10 +214,7 @@ async function undoImport(
 function Imports() {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  const imports = useQuery({
-    queryKey: ["operations", "imports"],
-    queryFn: ({ signal }) => lukasa.imports.list({ signal }),
-  });
+  const imports = useImports();
   if (!imports.data?.length) return null;
   return (
     <section aria-label={t("data.import.list")} className="border-t">

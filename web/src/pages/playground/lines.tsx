@@ -1,6 +1,7 @@
 /** The lines of the prompt, and what was left out and why. */
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { turnText } from "../../data/hidden.ts";
 import { useMemories } from "../../data/memories.ts";
 import { Force } from "../../features/memory/badges.tsx";
 import { t } from "../../i18n/index.ts";
@@ -61,7 +62,7 @@ export function ExcludedLines({ context, found }: Answers) {
   const { byId } = useMemories();
   const words = new Map<string, string>([
     ...found.memories.map(({ memory }) => [memory.id, memory.content] as const),
-    ...found.turns.map(({ turn }) => [turn.id, turn.content] as const),
+    ...found.turns.map(({ turn }) => [turn.id, turnText(turn)] as const),
   ]);
   const turns = placesOf(found);
   const left = exclusionsOf(context);

@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { ContextView, Retrieve, SearchAnswer, SearchRequest } from "lukasa-client";
+import { turnText } from "../../data/hidden.ts";
 import type { Setting } from "./params.ts";
 
 /** Search limits, the same as of a retrieval. */
@@ -115,7 +116,7 @@ export function rowsOf(found: SearchAnswer, context: ContextView): Row[] {
       row(one.memory.id, "memory", one.memory.content, one.why, at),
     ),
     ...found.turns.map(({ turn, why }, at) => ({
-      ...row(turn.id, "turn", turn.content, why, at),
+      ...row(turn.id, "turn", turnText(turn), why, at),
       place: { session: turn.session_id, turn: turn.number },
     })),
   ];

@@ -3,22 +3,18 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ImportView, MemoryView, Written } from "lukasa-client";
 import { useCallback, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
+import { IMPORTS, useImports } from "../../data/import-list.ts";
 import { patchMemories, putMemory, refreshMemories } from "../../data/store.ts";
 import { useBatchWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 
 /** Memories per request; the server's limit. */
 const MEMORIES_PER_REQUEST = 1_000;
-const IMPORTS = ["operations", "imports"];
 
 /** The import, and the ids of its memories that wait. */
 export function useImport(id: string | undefined) {
   const lukasa = useLukasa();
-  const imports = useQuery({
-    queryKey: IMPORTS,
-    enabled: id !== undefined,
-    queryFn: ({ signal }) => lukasa.imports.list({ signal }),
-  });
+  const imports = useImports(id !== undefined);
   const waiting = useQuery({
     queryKey: [...IMPORTS, id],
     enabled: id !== undefined,

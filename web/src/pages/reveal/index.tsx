@@ -104,6 +104,7 @@ function Reveal({
         )}
       </div>
       <RevealList
+        title={t(found ? "reveal.found" : "reveal.saved")}
         areas={areas}
         dropped={dropped}
         onToggle={toggle}

@@ -16,12 +16,14 @@ const AREA_HEIGHT_PX = 49;
 const ROW_HEIGHT_PX = 45;
 
 export function RevealList({
+  title,
   areas,
   dropped,
   onToggle,
   onKeepArea,
   busy,
 }: {
+  title: string;
   areas: readonly Area[];
   dropped: ReadonlySet<string>;
   onToggle: (id: string) => void;
@@ -62,7 +64,7 @@ export function RevealList({
     virtual.scrollToIndex(next, { align: "auto" });
   };
   const current = lines[at];
-  useShortcuts(t("reveal.title"), [
+  useShortcuts(title, [
     { keys: "j", label: t("memory.key.down"), run: () => move(1), quiet: true },
     { keys: "k", label: t("memory.key.up"), run: () => move(-1), quiet: true },
     { keys: "ArrowDown", label: t("memory.key.down"), run: () => move(1), quiet: true },
@@ -79,7 +81,7 @@ export function RevealList({
       className="relative mx-4 min-h-0 flex-initial overflow-y-auto rounded-card border bg-surface sm:mx-6"
     >
       <ul
-        aria-label={t("reveal.title")}
+        aria-label={title}
         style={{ height: virtual.getTotalSize() }}
         className="relative transition duration-200 starting:translate-y-2 starting:opacity-0"
       >

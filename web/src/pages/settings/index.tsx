@@ -4,6 +4,7 @@ import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Appearance } from "./appearance.tsx";
+import { ChatModel } from "./chat-model.tsx";
 import { ConnectAssistant } from "./connect-assistant.tsx";
 import { Domains } from "./domains.tsx";
 import { SETTINGS_TABS } from "./params.ts";
@@ -31,7 +32,12 @@ export default function SettingsPage() {
               <Domains />
             </>
           )}
-          {tab === "assistants" && <ConnectAssistant />}
+          {tab === "assistants" && (
+            <>
+              <ConnectAssistant />
+              <ChatModel />
+            </>
+          )}
           {tab === "look" && <Appearance />}
         </Tabs>
       </div>

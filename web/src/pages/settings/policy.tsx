@@ -2,13 +2,14 @@
 import { Radio } from "@base-ui/react/radio";
 import { RadioGroup } from "@base-ui/react/radio-group";
 import type { PolicyPatch } from "lukasa-client";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { percent } from "../../base/numbers.ts";
 import { type EffectivePolicy, usePolicy, useUpdatePolicy } from "../../data/policy.ts";
 import { PauseSwitch } from "../../features/pause/index.tsx";
 import { known, nameText, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -48,18 +49,11 @@ export function Policy() {
           )
         }
       >
-        <RadioGroup
-          aria-label={t("settings.policy.title")}
-          value={now.preset}
-          onValueChange={(preset) =>
-            void say({ preset: String(preset), domains: user.domains ?? undefined, paused })
-          }
-          className="grid gap-2 sm:grid-cols-2"
-        >
-          {policy.data.presets.map((preset) => (
-            <Preset key={preset} preset={preset} />
-          ))}
-        </RadioGroup>
+        <Presets
+          all={policy.data.presets}
+          chosen={now.preset}
+          onChoose={(preset) => void say({ preset, domains: user.domains ?? undefined, paused })}
+        />
       </Card>
       <ConsentCard />
       <Card title={t("settings.policy.details")}>
@@ -129,6 +123,61 @@ export function Policy() {
 
 function one<T extends string>(known: readonly T[], value: string): T {
   return known.find((word) => word === value) ?? (known[0] as T);
+}
+
+/** The presets that differ in what is remembered; the rest are about when, or are for special uses. */
+const MAIN_PRESETS = ["assistant", "balanced", "advisor"];
+
+interface PresetsProps {
+  all: readonly string[];
+  chosen: string;
+  onChoose: (preset: string) => void;
+}
+
+function Presets({ all, chosen, onChoose }: PresetsProps) {
+  const main = MAIN_PRESETS.filter((one) => all.includes(one));
+  const rest = all.filter((one) => !MAIN_PRESETS.includes(one));
+  const [open, setOpen] = useState(rest.includes(chosen));
+  return (
+    <div className="flex flex-col gap-3">
+      <PresetGroup
+        label={t("settings.policy.title")}
+        presets={main}
+        chosen={chosen}
+        onChoose={onChoose}
+      />
+      {rest.length > 0 && (
+        <Disclosure label={t("settings.policy.more")} open={open} onOpen={setOpen}>
+          <PresetGroup
+            label={t("settings.policy.more")}
+            presets={rest}
+            chosen={chosen}
+            onChoose={onChoose}
+          />
+        </Disclosure>
+      )}
+    </div>
+  );
+}
+
+function PresetGroup({
+  label,
+  presets,
+  chosen,
+  onChoose,
+}: Omit<PresetsProps, "all"> & { label: string; presets: readonly string[] }) {
+  return (
+    <RadioGroup
+      aria-label={label}
+      value={presets.includes(chosen) ? chosen : null}
+      onValueChange={(preset) => onChoose(String(preset))}
+      className="grid gap-2 sm:grid-cols-2"
+    >
+      {presets.map((preset) => (
+        <Preset key={preset} preset={preset} />
+      ))}
+    </RadioGroup>
+  );
 }
 
 function Preset({ preset }: { preset: string }) {

@@ -3,10 +3,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import { FileQuestion, Trash2 } from "lucide-react";
 import type { DependentMemory, PassView, SessionView, TurnView } from "lukasa-client";
-import { Fragment, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
-import { hasHiddenTitle } from "../../data/hidden.ts";
+import { hasHiddenTitle, turnText } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
 import { useDependents, useOneSession, usePasses } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -25,6 +25,7 @@ import { parentLevel } from "./breadcrumb.tsx";
 import type { SourcesParams } from "./params.ts";
 import { Removal } from "./removal.tsx";
 import { Turn } from "./turn.tsx";
+import { TurnList } from "./turn-list.tsx";
 
 export function ChatLevel({ search }: { search: SourcesParams & { session: string } }) {
   const chat = useOneSession(search.session);
@@ -57,6 +58,14 @@ function Reader({
   // What is being removed: the chat, or one turn of it.
   const [removing, setRemoving] = useState<"chat" | number>();
   const allTurns = turns.data ?? [];
+  const byNumber = useMemo(
+    () => new Map(turns.data?.map((turn) => [turn.number, turn])),
+    [turns.data],
+  );
+  const passesByEnd = useMemo(
+    () => new Map(passes.data?.toReversed().map((pass) => [pass.last_turn, pass])),
+    [passes.data],
+  );
   const cited = useCited(dependents.data?.memories ?? []);
   const at = allTurns.findIndex((turn) => turn.number === search.turn);
   const go = (turn: TurnView | undefined) => {
@@ -87,7 +96,7 @@ function Reader({
     setRemoving(undefined);
     void write({
       say: ({ reached }) => t("sources.deleted", { count: reached?.withdrawn ?? 0 }),
-      about: turn.content,
+      about: turnText(turn),
       run: () => lukasa.turns.delete(turn.id),
     });
   };
@@ -141,65 +150,59 @@ function Reader({
       )}
       {turns.error && <ProblemCard error={turns.error} retry={() => void turns.refetch()} />}
       {turns.isPending && <Skeleton rows={4} />}
-      <ol className="flex flex-col gap-1">
-        {numbers(session, allTurns).map((number) => {
-          const turn = allTurns.find((one) => one.number === number);
-          const pass = (passes.data ?? []).find((one) => one.last_turn === number);
+      <TurnList count={lastNumber(session, allTurns)} chosen={search.turn}>
+        {(number) => {
+          const turn = byNumber.get(number);
+          const pass = passesByEnd.get(number);
           return (
-            <Fragment key={number}>
-              <li>
-                {turn ? (
-                  <Turn
-                    turn={turn}
-                    cited={cited.get(turn.id) ?? NONE}
-                    chosen={turn.number === search.turn}
-                    search={search}
-                    onWhy={() => why(turn)}
-                    onRemove={() => setRemoving(turn.number)}
-                    onShow={() => setShowHidden(true)}
-                  >
-                    {removing === turn.number && (
-                      <Removal
-                        source={{ turn_id: turn.id }}
-                        name={t("sources.level.turn", { number: turn.number })}
-                        onClose={() => setRemoving(undefined)}
-                        onDelete={() => removeTurn(turn)}
-                        onErase={async () => {
-                          const written = await lukasa.turns.erase(turn.id);
-                          setRemoving(undefined);
-                          return written;
-                        }}
-                      />
-                    )}
-                  </Turn>
-                ) : (
-                  turns.data && <Missing number={number} session={session} />
-                )}
-              </li>
+            <>
+              {turn ? (
+                <Turn
+                  turn={turn}
+                  cited={cited.get(turn.id) ?? NONE}
+                  chosen={turn.number === search.turn}
+                  search={search}
+                  onWhy={() => why(turn)}
+                  onRemove={() => setRemoving(turn.number)}
+                  onShow={() => setShowHidden(true)}
+                >
+                  {removing === turn.number && (
+                    <Removal
+                      source={{ turn_id: turn.id }}
+                      name={t("sources.level.turn", { number: turn.number })}
+                      onClose={() => setRemoving(undefined)}
+                      onDelete={() => removeTurn(turn)}
+                      onErase={async () => {
+                        const written = await lukasa.turns.erase(turn.id);
+                        setRemoving(undefined);
+                        return written;
+                      }}
+                    />
+                  )}
+                </Turn>
+              ) : (
+                turns.data && <Missing number={number} session={session} />
+              )}
               {pass && <Learned pass={pass} />}
               {pass && pass.left_out.length > 0 && (
-                <li className="px-4 py-1.5">
+                <div className="px-4 py-1.5">
                   <div className="rounded-card border bg-surface">
                     <LeftOut passes={[pass]} />
                   </div>
-                </li>
+                </div>
               )}
-            </Fragment>
+            </>
           );
-        })}
-      </ol>
+        }}
+      </TurnList>
     </div>
   );
 }
 
 const NONE: readonly DependentMemory[] = [];
-/** Above this size a gap of missing turns is shown as one. */
-const MAX_GAP = 2_000;
-
-/** The numbers of all turns, including those that are no longer stored. */
-function numbers(session: SessionView, turns: readonly TurnView[]): number[] {
-  const last = Math.min(Math.max(session.turns, turns.at(-1)?.number ?? 0), MAX_GAP);
-  return Array.from({ length: last }, (_, at) => at + 1);
+/** The number of the last turn, which may no longer be stored. */
+function lastNumber(session: SessionView, turns: readonly TurnView[]): number {
+  return Math.max(session.turns, turns.at(-1)?.number ?? 0);
 }
 
 /** The memories that cite each turn. */
@@ -237,7 +240,7 @@ function Learned({ pass }: { pass: PassView }) {
   const learned = counted("pass", pass.outcome.learned);
   const left = counted("left", pass.outcome.left);
   return (
-    <li className="flex flex-wrap items-center gap-x-3 px-4 py-1.5 text-fine text-muted">
+    <div className="flex flex-wrap items-center gap-x-3 px-4 py-1.5 text-fine text-muted">
       <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
       <span>
         {learned.length > 0
@@ -246,6 +249,6 @@ function Learned({ pass }: { pass: PassView }) {
         {left.length > 0 && ` · ${t("sources.pass.left", { what: list(left) })}`}
       </span>
       <span aria-hidden className="h-px min-w-4 flex-1 bg-line" />
-    </li>
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { usePreferences } from "../../base/preferences.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
-import { hasHiddenTitle } from "../../data/hidden.ts";
+import { hasHiddenTitle, turnText } from "../../data/hidden.ts";
 import { groupByAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
@@ -107,7 +107,7 @@ function FoundRow({ found, find }: { found: FoundSessionView; find: string }) {
         </span>
         {best && (
           <span className="block text-muted">
-            <Quoted text={best.content} quotes={words} />
+            <Quoted text={turnText(best)} quotes={words} />
           </span>
         )}
       </Link>

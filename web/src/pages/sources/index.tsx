@@ -1,8 +1,10 @@
 /** Sources page: from portraits to the sentence behind a memory, and to what depends on it. */
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { ChartNoAxesColumn } from "lucide-react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { Why } from "../../features/sources/why.tsx";
 import { t } from "../../i18n/index.ts";
+import { buttonClasses } from "../../ui/button.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Breadcrumb, parentLevel } from "./breadcrumb.tsx";
@@ -21,7 +23,18 @@ export default function SourcesPage() {
   const { portrait, memory, episode, session } = search;
   const top = !portrait && !memory && !episode && !session;
   return (
-    <Page title={t("sources.title")} layout="reading">
+    <Page
+      title={t("sources.title")}
+      layout="reading"
+      actions={
+        top && (
+          <Link to="/insights" className={buttonClasses("plain", true)}>
+            <ChartNoAxesColumn size={14} aria-hidden />
+            {t("sources.figures")}
+          </Link>
+        )
+      }
+    >
       <div className="flex flex-col gap-4">
         <ErasingProvider>
           {top ? <Top search={search} /> : <Below search={search} />}

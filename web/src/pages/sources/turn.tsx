@@ -80,7 +80,7 @@ export function Turn({
           </p>
         ) : (
           <p className="max-w-prose text-lead leading-relaxed">
-            <Quoted text={turn.content} quotes={quotes} whole />
+            <Quoted text={turnText(turn)} quotes={quotes} whole />
           </p>
         )}
         <div className="flex items-center gap-1 pt-0.5">

@@ -42,6 +42,11 @@ test("memory line under the reply opens and undoes, also after a reload", async 
   await expect
     .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 50");
+  // It was the user, not an app.
+  const chat = page.url();
+  await open(page, `/memory/${memory?.id}?tab=history`);
+  await expect(page.getByText("by you, in Chat").first()).toBeVisible();
+  await page.goto(chat);
   await page.getByRole("button", { name: "Redo" }).click();
   await expect
     .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)

@@ -99,15 +99,15 @@ test("search call shows as running, then with query, results and time, also afte
     ).toBeVisible();
   };
   await look();
-  const used = page.getByRole("link", { name: /^\d memor.* available/ });
+  const used = page.getByRole("link", { name: /^Why\? · \d memor/ });
   await expect(used).toHaveAttribute("href", /\/chat\/chat-.*\?why=2$/);
   await axe(page);
   await screens(page, "chat-search");
   // Why, over the chat: it has an address, Escape closes it, and the focus returns.
   await used.focus();
   await used.press("Enter");
-  const drawer = page.getByRole("dialog", { name: "Why did you say this?" });
-  await expect(drawer.getByText("the domain finance is not open")).toBeVisible();
+  const drawer = page.getByRole("dialog", { name: "Why this answer?" });
+  await expect(drawer.getByText("Hidden: it is about Finance, which is off.")).toBeVisible();
   await expect(drawer.getByText("into a retirement savings plan")).toBeVisible();
   await expect(page).toHaveURL(/\/chat\/chat-.*\?why=2$/);
   await axe(page);
@@ -213,6 +213,10 @@ test("R199: chat about a memory acts only on a stated change", async ({ page, lu
     page.getByRole("button", { name: /^Memory suggested · Lives in Lisbon/ }),
   ).toBeVisible();
   expect((await lukasa.memories.get(id)).content).toContain("Lives in Berlin");
+  // Under the reply it can be looked at, and declined, as on the Memory page.
+  await page.getByRole("button", { name: /^Memory suggested · Lives in Lisbon/ }).click();
+  await expect(page.getByRole("button", { name: "Reject" })).toBeVisible();
+  await axe(page);
   await page.getByRole("button", { name: "Yes, keep it" }).click();
   await expect
     .poll(async () => (await lukasa.memories.list().all()).map((one) => one.content))
@@ -231,10 +235,10 @@ test("J8: sensitive area saves nothing until the user turns it on", async ({ pag
   await screens(page, "chat-sensitive");
   expect(await lukasa.memories.list({ status: "all" }).all()).toHaveLength(0);
   await page.getByRole("button", { name: "Turn on Health" }).click();
-  await expect(page.getByText("health is on. Say it again to save it.")).toBeVisible();
+  await expect(page.getByText("health is on. Send it again to save it.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Turn on Health" })).toHaveCount(0);
   await answered(page);
-  await page.getByRole("button", { name: "Say it again" }).click();
+  await page.getByRole("button", { name: "Send again" }).click();
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
 });
 
@@ -242,6 +246,21 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   const service = process.env.CONSOLE_SERVICE_URL ?? "";
   await open(page, "/chat");
   await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("Learning from chats has a model of its own")).toBeVisible();
+  // Also after the first message, and in the settings.
+  await page.getByRole("button", { name: "No model yet: scripted answers" }).click();
+  await expect(
+    page.getByRole("dialog").getByRole("form", { name: "Set up a model" }),
+  ).toBeVisible();
+  await axe(page);
+  await page.keyboard.press("Escape");
+  await open(page, "/settings?tab=assistants");
+  await expect(
+    page
+      .getByRole("region", { name: "Model for chats here" })
+      .getByRole("button", { name: "Set up a model" }),
+  ).toBeVisible();
+  await open(page, "/chat");
   await page.getByRole("button", { name: "Set up a model" }).click();
   const form = page.getByRole("form", { name: "Set up a model" });
   await expect(form).toBeVisible();

@@ -13,7 +13,14 @@ test("rows show exceptions only", async ({ page, lukasa }) => {
   const bees = list.getByRole("listitem").filter({ hasText: "Keeps bees" });
   const cello = list.getByRole("listitem").filter({ hasText: "cello" });
   await expect(bees).toContainText("not in use yet");
-  await expect(page.getByText("1 imported memory is in no prompt yet")).toBeVisible();
+  await expect(
+    page.getByText("1 imported memory is not used by your assistants yet"),
+  ).toBeVisible();
+  // One import waits: its memories are decided on at once.
+  await expect(page.getByRole("link", { name: "Decide" })).toHaveAttribute(
+    "href",
+    /\/reveal\?import=/,
+  );
   await expect(cello).toBeVisible();
   await expect(cello).not.toContainText("certain");
   await expect(cello.getByRole("img")).toHaveCount(0);
@@ -21,7 +28,7 @@ test("rows show exceptions only", async ({ page, lukasa }) => {
   await bees.locator("button[data-memory]").focus();
   await page.keyboard.press("c");
   await expect(bees).not.toContainText("not in use yet");
-  await expect(page.getByText("is in no prompt yet")).toHaveCount(0);
+  await expect(page.getByText("is not used by your assistants yet")).toHaveCount(0);
 });
 
 test("search marks the words, and offers to save what was not found", async ({ page, lukasa }) => {

@@ -9,7 +9,7 @@ const focused = "button[data-memory]:focus";
 test("row actions have shortcuts, and each is undone", async ({ page, lukasa }) => {
   const ids = await live(lukasa);
   const sister = ids["Has a sister called Ana who lives in Porto"] ?? "";
-  await open(page, "/memory");
+  await open(page, "/memory?group=category");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Wants to retire at 55")).toBeVisible();
   // The list has one tab stop, and J and K move along it.
@@ -80,7 +80,7 @@ test("E edits in place, and the text shows before the server answers", async ({ 
   await expect(page.locator(focused)).toContainText("day shifts");
   // Area, force and dates are edited in the same place.
   await page.keyboard.press("e");
-  await page.getByRole("combobox", { name: "Use as" }).click();
+  await page.getByRole("combobox", { name: "How it is used" }).click();
   await page.getByRole("option", { name: "rule" }).click();
   await page.getByLabel("True until").fill("2027-05-01");
   await page.getByRole("button", { name: /^Save\b/ }).click();
@@ -95,7 +95,7 @@ test("selection with X: several memories are forgotten and undone together", asy
   lukasa,
 }) => {
   await live(lukasa);
-  await open(page, "/memory?group=domain&domain=travel");
+  await open(page, "/memory?domain=travel");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.locator("button[data-memory]")).toHaveCount(3);
   await page.keyboard.press("j");

@@ -1,5 +1,6 @@
 /** One memory: its history, its links, time travel, and erasing it. */
 import { axe, expect, open, screens, test } from "../../fixture.ts";
+import { weekend } from "../../life.ts";
 import { live } from "./life.ts";
 
 test.describe.configure({ timeout: 90_000 });
@@ -38,7 +39,7 @@ test("time travel shows what was true then, read-only", async ({ page, lukasa })
   await open(page, "/memory");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 57");
   await page.keyboard.press("t");
-  const slider = page.getByRole("slider", { name: "As of" });
+  const slider = page.getByRole("slider", { name: "True on" });
   await slider.focus();
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("PageDown");
@@ -226,4 +227,23 @@ test("rating changes nothing else of the memory, and can be undone", async ({ pa
   await message.getByRole("button", { name: "Undo" }).last().click();
   await expect(good).toHaveAttribute("aria-pressed", "true");
   await expect.poll(async () => (await lukasa.memories.get(id)).rating).toBe("up");
+});
+
+test("guess is found by its certainty, and confirmed where it is shown in full", async ({
+  page,
+  lukasa,
+}) => {
+  await weekend(lukasa);
+  const guess = (await lukasa.memories.list({ status: "candidate" }).all()).find((one) =>
+    one.content.includes("rowing"),
+  );
+  await open(page, "/memory?tier=candidate");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("rowing");
+  await open(page, `/memory/${guess?.id}`);
+  await page.getByRole("button", { name: /^Confirm/ }).click();
+  await expect.poll(async () => (await lukasa.memories.get(guess?.id ?? "")).status).toBe("active");
+  await page.keyboard.press("z");
+  await expect
+    .poll(async () => (await lukasa.memories.get(guess?.id ?? "")).status)
+    .toBe("candidate");
 });

@@ -113,10 +113,10 @@ test("slider shows the memory as it was known, with what was changed and forgott
   await expect
     .poll(async () => (await texts()).sort())
     .toEqual(["Learns Portuguese", "Lives in Lisbon"]);
-  const slider = page.getByRole("slider", { name: "As known on" });
+  const slider = page.getByRole("slider", { name: "Known on" });
   await slider.focus();
   await page.keyboard.press("Home");
-  await expect(page.getByText(/^0 memories, as known on/)).toBeVisible();
+  await expect(page.getByText(/^0 memories known on/)).toBeVisible();
   await expect.poll(texts).toEqual([]);
   // One step after the two were saved, before the changes.
   await expect(async () => {
@@ -136,8 +136,8 @@ test("playing shows how the memory grew, from nothing to now", async ({ page, lu
   const all = (await inUse(lukasa)).length;
   await expect(page.getByText(new RegExp(`^${all} memories in`))).toBeVisible();
   await page.getByRole("button", { name: "Play how the memory grew" }).click();
-  await expect(page.getByText(/^\d+ memor(y|ies), as known on/)).toBeVisible();
-  const slider = page.getByRole("slider", { name: "As known on" });
+  await expect(page.getByText(/^\d+ memor(y|ies) known on/)).toBeVisible();
+  const slider = page.getByRole("slider", { name: "Known on" });
   await expect(slider).toHaveAttribute("aria-valuetext", "now", { timeout: 20_000 });
   await expect(page.getByText(new RegExp(`^${all} memories in`))).toBeVisible();
 });

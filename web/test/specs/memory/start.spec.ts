@@ -49,7 +49,7 @@ test("pasted list is split, previewed, saved, and undone as one", async ({
   await screens(page, "start-pasted");
   await preview.getByRole("button", { name: "Save 2 memories" }).click();
   // What was saved is shown by area.
-  const list = page.getByRole("list", { name: "What was found" });
+  const list = page.getByRole("list", { name: "What was saved" });
   await expect(list).toContainText("Lives in Lyon");
   await expect(list).toContainText("Works nights as a nurse");
   expect(await lukasa.memories.list().all()).toHaveLength(2);

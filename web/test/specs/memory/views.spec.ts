@@ -7,9 +7,12 @@ test("four views of one set, each in the address", async ({ page, lukasa }) => {
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
   await expect(list.getByText("Never suggest dishes with peanuts")).toBeVisible();
-  await expect(list.getByRole("heading", { name: "About you" })).toBeVisible();
+  await expect(list.getByRole("heading", { name: "Travel" })).toBeVisible();
   await axe(page);
   await screens(page, "memory-list");
+  await page.getByRole("button", { name: "Group by" }).click();
+  await page.getByRole("menuitemradio", { name: "Category" }).click();
+  await expect(list.getByRole("heading", { name: "About you" })).toBeVisible();
   await page.keyboard.press("v");
   await page.keyboard.press("b");
   await expect(page).toHaveURL(/view=board/);
