@@ -9,6 +9,7 @@ copy of them and must be found; a rule without a planted fault is an error.
 from __future__ import annotations
 
 import copy
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import Any
 import yaml
 
 Json = Any
+PINS = Path(__file__).resolve().parent.parent / "packaging/pins.json"
 DRAIN_SECONDS = 45
 MEBIBYTES = {"Mi": 1, "Gi": 1024}
 
@@ -42,6 +44,14 @@ def services_are_confined(compose: Json) -> Iterator[str]:
             yield f"{name}: the image {service['image']} has no version"
     if compose["services"]["postgres"].get("user") != "postgres":
         yield "postgres runs as root"
+
+
+def the_database_is_that_of_the_packages(compose: Json) -> Iterator[str]:
+    contains = json.loads(PINS.read_text("utf-8"))["postgres"]["contains"]
+    wanted = f"pgvector/pgvector:{contains['pgvector']}-pg{contains['postgresql'].split('.')[0]}-"
+    image = compose["services"]["postgres"]["image"]
+    if not image.startswith(wanted):
+        yield f"postgres is {image}, and packaging/pins.json says {wanted}"
 
 
 def logins_are_separate(compose: Json) -> Iterator[str]:
@@ -162,6 +172,7 @@ def pods_have_network_policies(documents: list[Json]) -> Iterator[str]:
 
 COMPOSE: list[Callable[[Json], Iterator[str]]] = [
     services_are_confined,
+    the_database_is_that_of_the_packages,
     logins_are_separate,
     networks_are_closed,
     journal_is_on_a_volume_and_drain_fits,
@@ -207,6 +218,10 @@ PLANTED: dict[Callable[..., Iterator[str]], list[Callable[[Json], None]]] = {
         put("services", "migrate", "read_only", False),
         put("services", "postgres", "image", "pgvector/pgvector:latest"),
         put("services", "postgres", "user", None),
+    ],
+    the_database_is_that_of_the_packages: [
+        put("services", "postgres", "image", "pgvector/pgvector:0.8.1-pg18-trixie"),
+        put("services", "postgres", "image", "pgvector/pgvector:0.8.6-pg17-trixie"),
     ],
     logins_are_separate: [
         put("services", "lukasa", "environment", "DATABASE_URL", "postgres://postgres:x@postgres/lukasa"),

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from . import ROOT, SUMMARY, PackagingError, build_time, version
+from . import ROOT, SUMMARY, PackagingError, build_time, homepage, version
 from .debian import DATABASE, SERVER, unpack
 from .elf import is_elf, read_elf
 from .target import Target
@@ -227,6 +227,8 @@ def pack_images(layers: dict[str, Path], target: Target, out: Path, level: int) 
 def image_config(target: Target, names: list[str], parts: list[Layer]) -> dict:
     created = datetime.fromtimestamp(build_time(), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     labels = {**SETTINGS["Labels"], "org.opencontainers.image.version": version()}
+    if address := homepage():
+        labels["org.opencontainers.image.source"] = address
     return {
         "created": created,
         "architecture": ARCHITECTURES[target.name],
@@ -239,6 +241,10 @@ def image_config(target: Target, names: list[str], parts: list[Layer]) -> dict:
 
 def archive_name(image: str, platform: str) -> str:
     return f"lukasa-{version()}-{image}-{platform}.docker.tar"
+
+
+def bill_name(image: str, platform: str) -> str:
+    return f"lukasa-{version()}-{image}-{platform}.cdx.json"
 
 
 def write_archive(layout: Path, image: str, path: Path) -> Path:

