@@ -22,7 +22,7 @@ export const settings: Translation["settings"] = {
     "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",
   "preset.assistant": "Frag mich zuerst",
   "preset.assistant.help":
-    "Was aus Chats abgeleitet wird, wartet unter „Prüfen“ auf dein Ja. Weiche Notizen zu dir und zur Arbeit laufen ab.",
+    "Was aus Chats abgeleitet wird, wartet unter „Prüfen“ auf dein Ja. Fakten zu dir und zur Arbeit laufen ab; Regeln bleiben.",
   "preset.research": "Lange Sitzungen",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",

@@ -19,7 +19,7 @@ export const settings = {
   "preset.chat.help":
     "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",
   "preset.assistant": "Ask me first",
-  "preset.assistant.help": "Inferred memories wait in Review for your yes. Soft memories about you and work expire.",
+  "preset.assistant.help": "Inferred memories wait in Review for your yes. Facts about you and your work expire; rules stay.",
   "preset.research": "Long sessions",
   "preset.research.help": "Chats stay open for two hours.",
   "preset.clone": "Learn fast",
