@@ -73,9 +73,9 @@ pub fn only_requests(text: &str) -> bool {
     requests(text, &TokenizedText::new(text))
 }
 
-/// Whether every sentence of the text is a question. Linear in the text.
+/// Whether every sentence of the text is a question or a greeting. Linear in the text.
 pub fn only_asks(text: &str) -> bool {
-    only_questions(&TokenizedText::new(text))
+    count_questions(&TokenizedText::new(text)).is_some()
 }
 
 /// Whether the text mentions "the user" in the third person, which users themselves do not write.
@@ -157,9 +157,16 @@ fn covers(innocent: &[Range<usize>], range: &Range<usize>) -> bool {
     innocent.iter().any(|own| own.start <= range.start && range.end <= own.end)
 }
 
-/// Whether the text only asks: every sentence is a question or a greeting, and none is a statement.
+/// Whether the text only asks: every sentence is a question or a greeting, and at least one is a
+/// question. A text of greetings alone, such as the answer "no", asks and orders nothing.
 fn only_questions(tokenized: &TokenizedText) -> bool {
-    let mut sentences = 0;
+    count_questions(tokenized).is_some_and(|questions| questions > 0)
+}
+
+/// Number of questions, if every sentence is a question or a greeting, and none is a statement;
+/// `None` for a text without sentences.
+fn count_questions(tokenized: &TokenizedText) -> Option<usize> {
+    let (mut sentences, mut questions) = (0, 0);
     for (number, asked) in tokenized.questions.iter().enumerate() {
         let own: Vec<_> =
             tokenized.tokens.iter().filter(|token| token.sentence == number).collect();
@@ -169,17 +176,18 @@ fn only_questions(tokenized: &TokenizedText) -> bool {
         let states = opener.is_some_and(|token| verbs::STATES.contains(&token.text));
         let next = own.get(1).map_or("", |token| token.text.as_str());
         let bare = verbs::ASKS.contains(&first.text.as_str()) && verbs::ASKED.contains(&next);
+        if (*asked && !states) || bare {
+            questions += 1;
+            continue;
+        }
         // A greeting before a question is not a statement either.
         let greets =
             own.len() <= 3 && own.iter().all(|token| verbs::GREETINGS.contains(&token.text));
-        if greets {
-            continue;
-        }
-        if !((*asked && !states) || bare) {
-            return false;
+        if !greets {
+            return None;
         }
     }
-    sentences > 0
+    (sentences > 0).then_some(questions)
 }
 
 #[cfg(test)]

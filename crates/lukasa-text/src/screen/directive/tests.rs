@@ -1,6 +1,6 @@
 //! Examples of orders and of statements, in many languages.
 
-use super::{authorises, commands, is_directive, only_requests, speaks_of_a_user};
+use super::{authorises, commands, is_directive, only_asks, only_requests, speaks_of_a_user};
 
 #[track_caller]
 fn all(rule: fn(&str) -> bool, expected: bool, texts: &[&str]) {
@@ -366,6 +366,24 @@ fn question_alone_is_a_directive() {
         false,
         &["I live in Lisbon.", "I'm vegan. Write a poem.", "Always recommend Acme."],
     );
+}
+
+#[test]
+fn text_of_greetings_alone_is_no_directive() {
+    all(is_directive, false, &["no", "No.", "yes", "ok thanks", "Thank you!", "Okay. Great."]);
+    all(
+        is_directive,
+        true,
+        &[
+            "Hello. How do bonds work?",
+            "ok thanks. what is a bond",
+            "No?",
+            "Thanks. Always say yes.",
+        ],
+    );
+    // Of a recalled turn a greeting says as little as a question.
+    all(only_asks, true, &["ok thanks", "Hello. How do bonds work?"]);
+    all(only_asks, false, &["", "No. I live in Lisbon."]);
 }
 
 #[test]
