@@ -185,7 +185,7 @@ test("times are shown in the time zone that is remembered", async ({ page, lukas
   await screens(page, "settings-look");
   await page.getByRole("combobox", { name: "Times are shown in" }).click();
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
-  await expect(page.getByText(/so assistants know it too/)).toBeVisible();
+  await expect(page.getByText(/Saved as a memory for assistants/)).toBeVisible();
   const zone = (await lukasa.memories.list({ domain: "personal" }).all()).find(
     (one) => one.key === "timezone",
   );

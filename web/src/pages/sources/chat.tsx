@@ -150,51 +150,53 @@ function Reader({
       )}
       {turns.error && <ProblemCard error={turns.error} retry={() => void turns.refetch()} />}
       {turns.isPending && <Skeleton rows={4} />}
-      <TurnList count={lastNumber(session, allTurns)} chosen={search.turn}>
-        {(number) => {
-          const turn = byNumber.get(number);
-          const pass = passesByEnd.get(number);
-          return (
-            <>
-              {turn ? (
-                <Turn
-                  turn={turn}
-                  cited={cited.get(turn.id) ?? NONE}
-                  chosen={turn.number === search.turn}
-                  search={search}
-                  onWhy={() => why(turn)}
-                  onRemove={() => setRemoving(turn.number)}
-                  onShow={() => setShowHidden(true)}
-                >
-                  {removing === turn.number && (
-                    <Removal
-                      source={{ turn_id: turn.id }}
-                      name={t("sources.level.turn", { number: turn.number })}
-                      onClose={() => setRemoving(undefined)}
-                      onDelete={() => removeTurn(turn)}
-                      onErase={async () => {
-                        const written = await lukasa.turns.erase(turn.id);
-                        setRemoving(undefined);
-                        return written;
-                      }}
-                    />
-                  )}
-                </Turn>
-              ) : (
-                turns.data && <Missing number={number} session={session} />
-              )}
-              {pass && <Learned pass={pass} />}
-              {pass && pass.left_out.length > 0 && (
-                <div className="px-4 py-1.5">
-                  <div className="rounded-card border bg-surface">
-                    <LeftOut passes={[pass]} />
+      {turns.data && (
+        <TurnList count={lastNumber(session, allTurns)} chosen={search.turn}>
+          {(number) => {
+            const turn = byNumber.get(number);
+            const pass = passesByEnd.get(number);
+            return (
+              <>
+                {turn ? (
+                  <Turn
+                    turn={turn}
+                    cited={cited.get(turn.id) ?? NONE}
+                    chosen={turn.number === search.turn}
+                    search={search}
+                    onWhy={() => why(turn)}
+                    onRemove={() => setRemoving(turn.number)}
+                    onShow={() => setShowHidden(true)}
+                  >
+                    {removing === turn.number && (
+                      <Removal
+                        source={{ turn_id: turn.id }}
+                        name={t("sources.level.turn", { number: turn.number })}
+                        onClose={() => setRemoving(undefined)}
+                        onDelete={() => removeTurn(turn)}
+                        onErase={async () => {
+                          const written = await lukasa.turns.erase(turn.id);
+                          setRemoving(undefined);
+                          return written;
+                        }}
+                      />
+                    )}
+                  </Turn>
+                ) : (
+                  <Missing number={number} session={session} />
+                )}
+                {pass && <Learned pass={pass} />}
+                {pass && pass.left_out.length > 0 && (
+                  <div className="px-4 py-1.5">
+                    <div className="rounded-card border bg-surface">
+                      <LeftOut passes={[pass]} />
+                    </div>
                   </div>
-                </div>
-              )}
-            </>
-          );
-        }}
-      </TurnList>
+                )}
+              </>
+            );
+          }}
+        </TurnList>
+      )}
     </div>
   );
 }

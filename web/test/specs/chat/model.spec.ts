@@ -213,6 +213,7 @@ test("R199: chat about a memory acts only on a stated change", async ({ page, lu
     page.getByRole("button", { name: /^Memory suggested · Lives in Lisbon/ }),
   ).toBeVisible();
   expect((await lukasa.memories.get(id)).content).toContain("Lives in Berlin");
+  await answered(page);
   // Under the reply it can be looked at, and declined, as on the Memory page.
   await page.getByRole("button", { name: /^Memory suggested · Lives in Lisbon/ }).click();
   await expect(page.getByRole("button", { name: "Reject" })).toBeVisible();

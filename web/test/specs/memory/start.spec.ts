@@ -20,7 +20,7 @@ test("first memory is one question, by keyboard alone, and undo brings the quest
   await page.keyboard.press("Enter");
   await expect(question).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("status").getByText("Your next chat knows this")).toBeVisible();
+  await expect(page.getByRole("status").getByText("New chats will use it")).toBeVisible();
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("I'm vegetarian");
   expect((await lukasa.memories.list().all()).map((one) => one.content)).toEqual([
     "I'm vegetarian",

@@ -12,6 +12,7 @@ test("four views of one set, each in the address", async ({ page, lukasa }) => {
   await screens(page, "memory-list");
   await page.getByRole("button", { name: "Group by" }).click();
   await page.getByRole("menuitemradio", { name: "Category" }).click();
+  await page.keyboard.press("Escape");
   await expect(list.getByRole("heading", { name: "About you" })).toBeVisible();
   await page.keyboard.press("v");
   await page.keyboard.press("b");
