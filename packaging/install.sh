@@ -68,6 +68,9 @@ if [ -n "$remove" ]; then
   exit 0
 fi
 
+for part in bin/lukasa lib/lukasa/postgres share; do
+  if [ ! -e "$here/$part" ]; then echo "The archive is not complete: $here has no $part." >&2; exit 1; fi
+done
 # Before anything is changed: an archive for another processor or a newer C library must not replace a working program.
 if ! shown="$("$here/bin/lukasa" --version 2>&1)"; then
   [ -z "$shown" ] || printf '%s\n' "$shown" >&2

@@ -10,10 +10,10 @@ from . import PackagingError
 
 #: What is left out, and what the message must say.
 FAULTS = {
-    "no PostgreSQL": (re.compile("/lib/lukasa/postgres/"), "no PostgreSQL 18 with pgvector"),
+    "no PostgreSQL": (re.compile("/lib/lukasa/postgres/"), "has no lib/lukasa/postgres"),
     "no pgvector": (re.compile(r"/vector\.control$"), "pgvector is missing"),
     "no model": (re.compile("/share/lukasa/models/"), "not recalled by its meaning"),
-    "no program": (re.compile("/bin/lukasa$"), "failed"),
+    "no program": (re.compile("/bin/lukasa$"), "has no bin/lukasa"),
 }
 
 

@@ -110,6 +110,20 @@ def unusable_program(place: Place) -> Iterator[str]:
         yield "the working version was changed"
 
 
+def incomplete_archive(place: Place) -> Iterator[str]:
+    """An archive without a part replaces nothing."""
+    place.install(place.unpack("1"))
+    before = place.installed()
+    for number, part in enumerate(("bin", "lib", "share")):
+        base = place.unpack(f"{number + 2}")
+        shutil.rmtree(base / part)
+        done = place.install(base)
+        if done.returncode == 0 or f"has no {part}" not in done.stderr:
+            yield f"without {part}: {done.returncode} {done.stderr}"
+    if place.installed() != before:
+        yield "the working version was changed"
+
+
 def upgrade(place: Place) -> Iterator[str]:
     """All files are the new version's, none of the old PostgreSQL remain, and no copy is left."""
     for version in ("1", "2"):
@@ -178,6 +192,7 @@ ATTEMPTS: list[tuple[Attempt, list[tuple[str, str]]]] = [
     ]),
     (search_path, [("CDPATH='' cd -- \"$(dirname", 'cd -- "$(dirname')]),
     (unusable_program, [('if ! shown="$("$here/bin/lukasa" --version 2>&1)"', 'shown=; if false')]),
+    (incomplete_archive, [("for part in bin/lukasa lib/lukasa/postgres share", "for part in bin/lukasa")]),
     (upgrade, [('then mv "$prefix/$postgres" "$staged/replaced"', 'then cp -R "$prefix/$postgres" "$staged/"'),
                ("trap clean EXIT\n", ""), ('mv -f "$staged/$file" "$prefix/$file"', ':')]),
     (failed_copy, [('mkdir -m 700 "$staged"', 'rm -f "$prefix/bin/lukasa"; mkdir -m 700 "$staged"')]),
