@@ -20,6 +20,7 @@ use crate::episode::Episode;
 use crate::fact::{Category, Version};
 use crate::id::{EpisodeId, FactId, TurnId, VersionId};
 use crate::memory_block::{RULES, SHARED_RULES};
+use crate::note::is_withheld;
 use crate::origin::Origin;
 use crate::sentence::Sentence;
 use crate::session::Turn;
@@ -100,7 +101,8 @@ words!(
         NotSure = "not sure enough",
         /// From an import or a document, and the user has not agreed to it.
         ImportNotApproved = "imported, not approved",
-        /// From a tool or inferred from an assistant's words, and the user has not agreed to it.
+        /// From a tool, inferred from an assistant's words, or a kept reply that directs assistants, and
+        /// the user has not agreed to it.
         NotApproved = "not approved",
         NotRelevant = "not relevant enough",
         OnlyAsks = "only a question",
@@ -114,6 +116,7 @@ impl LeftOutReason {
     /// The reason for a memory that is not sure enough for a prompt.
     pub fn of_unused(version: &Version) -> Self {
         match version.origin {
+            _ if is_withheld(version) => Self::NotApproved,
             _ if is_own(version) => Self::NotSure,
             Origin::Import | Origin::Document => Self::ImportNotApproved,
             _ => Self::NotApproved,

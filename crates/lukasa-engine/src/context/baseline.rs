@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lukasa_core::context::block::{self, PromptLine};
 use lukasa_core::context::{Budget, EarlierClaim, EarlierClaims, may_inject, precedence};
+use lukasa_core::note::is_withheld;
 use lukasa_core::recall::Facets;
 use lukasa_core::recall::index::Index;
 use lukasa_core::{AsOf, Category, FactId, Force, Version, VersionId};
@@ -38,7 +39,8 @@ impl Contexts {
         if let Some(known) = known {
             return Ok(known);
         }
-        let versions = self.recall.versions(opened, &candidates).await?;
+        let mut versions = self.recall.versions(opened, &candidates).await?;
+        versions.retain(|version| !is_withheld(version));
         let portraits = user_sentences(opened, ask).await?;
         let earlier = earlier_claims(&opened.scope, versions.iter()).await?;
         let chars = versions.iter().map(|v| v.claim.content.len()).sum::<usize>();

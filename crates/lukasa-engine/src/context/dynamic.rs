@@ -5,6 +5,7 @@ use lukasa_core::context::block::{
     self, DynamicInput, Finding, LeftOut, LeftOutReason, LineSource, PromptLine,
 };
 use lukasa_core::context::selective::{self, MIN_TURN_RELEVANCE};
+use lukasa_core::note::is_withheld;
 use lukasa_core::{FactId, ProjectScope, Role, Timestamp, Version};
 use lukasa_text::screen::directive;
 
@@ -60,7 +61,7 @@ pub(super) fn dynamic(
         let source = LineSource::Memory { fact: version.fact, version: version.id };
         let reason = if given.contains(&version.fact) {
             LeftOutReason::InBaseline
-        } else if !sure(version) {
+        } else if !sure(version) || is_withheld(version) {
             LeftOutReason::of_unused(version)
         } else if !f.why.is_relevant(least) {
             LeftOutReason::NotRelevant

@@ -7,6 +7,7 @@ use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::context::block::{Block, DynamicInput, LeftOut, LineSource, PromptLine};
 use lukasa_core::context::{Budget, RuleConflict, is_sure_enough, may_inject};
+use lukasa_core::note::is_withheld;
 use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
@@ -451,6 +452,8 @@ impl Contexts {
         };
         let changed = opened.user_index.with(&self.parts.cpu, find).await?;
         let ids: Vec<_> = changed.iter().map(|(_, fact, version)| (*fact, *version)).collect();
-        self.recall.versions(opened, &ids).await
+        let mut versions = self.recall.versions(opened, &ids).await?;
+        versions.retain(|version| !is_withheld(version));
+        Ok(versions)
     }
 }
