@@ -84,7 +84,8 @@ class Here(System):
         tools = self.folder / "tools"
         tools.mkdir()
         # Only what an installation needs, so that nothing else of this system is found.
-        for name in "sh env tar xz unzip find mkdir rm rmdir dirname cat sed id readlink".split():
+        commands = "sh env tar xz unzip find mkdir rm rmdir dirname cat sed id readlink cp mv chmod uname getconf ps"
+        for name in commands.split():
             for place in ("/usr/bin", "/bin"):
                 if os.path.exists(f"{place}/{name}") and not (tools / name).exists():
                     (tools / name).symlink_to(f"{place}/{name}")
