@@ -31,7 +31,8 @@ def play(story: Story) -> None:
         strong = story.find("journal")
         story.console(f"{strong['content']} ({strong['tier']}, {strong['confidence']:.0%} sure)")
         story.expect("sixteen on eight days are strong", strong["tier"] == "strong")
-        baseline = story.human("POST", "/api/memory/retrieve", {"query": "Hello", "preview": True})["baseline"]["content"]
+        ask = {"query": "Hello", "preview": True}
+        baseline = story.human("POST", "/api/memory/retrieve", ask)["baseline"]["content"]
         lines = [line for line in baseline.splitlines() if "Observed often" in line]
         story.expect("the strong one alone is in prompts", len(lines) == 1 and "journal" in lines[0])
         story.expect("as a tentative line", "tentative" in lines[0])

@@ -75,8 +75,8 @@ impl Removals {
         Ok(Dependents { reached, memories, episodes: impact.episodes })
     }
 
-    /// Moves a source to the trash with what depends on it alone. Nothing depends on
-    /// an episode alone: it is summarised again, and what was learned from its turns stays. It can be undone as a whole.
+    /// Moves a source to the trash with what depends on it alone. Nothing depends on an episode alone: it is
+    /// summarised again, and what was learned from its turns stays. It can be undone as a whole.
     pub async fn withdraw(&self, request: &Request, source: &FactSource) -> Result<Outcome> {
         self.remove_source(request, source, Depth::Trash, ErasedParts::default(), None).await
     }

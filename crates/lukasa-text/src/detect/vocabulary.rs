@@ -1,5 +1,5 @@
-//! Words that indicate a built-in domain, in English, German, French and Spanish. Only the lists; the weights are in the parent
-//! module.
+//! Words that indicate a built-in domain, in English, German, French and Spanish. Only the lists; the weights
+//! are in the parent module.
 //!
 //! A word belongs here when a message with it is mostly about the domain. Words that fit any
 //! message ("new", "good", "today") do not. A word may be in several domains; it then counts
