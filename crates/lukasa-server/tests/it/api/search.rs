@@ -359,7 +359,7 @@ async fn search_resolves_last_month_in_the_user_timezone() {
     alice.post("/api/sessions/chat/turns", turns).await.expect(201);
     let asked = json!({
         "query": "What happened at the plumber last month?", "limit": 0, "turns": 2,
-        "timezone": "Pacific/Honolulu",
+        "min_relevance": 0, "timezone": "Pacific/Honolulu",
     });
     let found = alice.post("/api/memory/search", asked).await.expect(200);
     assert_eq!(found.at("/times/0/words"), "last month");
