@@ -57,7 +57,7 @@ struct Norm {
 
 #[derive(Debug)]
 struct Layer {
-    /// Query, key and value beside each other.
+    /// Query, key and value side by side.
     attention: Panels,
     attention_output: Panels,
     attention_norm: Norm,

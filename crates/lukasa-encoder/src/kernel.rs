@@ -125,7 +125,7 @@ pub(crate) fn multiply<S: Simd>(
     }
 }
 
-/// Puts rows beside each other, as many as are computed at once; missing ones are zero.
+/// Puts rows side by side, as many as are computed at once; missing ones are zero.
 #[inline(always)]
 fn pack_rows(left: Columns<'_>, first: usize, rows: usize, inputs: usize, packed: &mut Vec<f32>) {
     packed.clear();

@@ -128,7 +128,7 @@ impl TenantDirectory {
             return Err(Error::invalid("default_expiration_days", "between 1 and 36,500"));
         }
         let builtin = lukasa_core::builtin_domains().into_iter().find(|d| d.name == new.name);
-        // A built-in domain that is shut stays shut: a tenant may be stricter, never laxer.
+        // A built-in domain that is closed stays closed: a tenant can only be stricter.
         if builtin.is_some_and(|built| built.requires_opt_in && !new.requires_opt_in) {
             return Err(Error::invalid(
                 "requires_opt_in",

@@ -113,7 +113,7 @@ impl Deref for Engine {
 }
 
 impl Engine {
-    /// Connects lazily: a server can start while its database is away.
+    /// Connects lazily: a server can start while its database is unavailable.
     pub fn connect(connect: &ConnectOptions) -> Result<Self> {
         Self::connect_with(connect, PoolSizes::default())
     }

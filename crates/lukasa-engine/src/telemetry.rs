@@ -16,7 +16,7 @@ pub struct Backlogs {
     pub pools: Vec<lukasa_store::PoolUsage>,
     pub lanes: Vec<lukasa_store::health::LaneBacklog>,
     pub erasures: lukasa_store::health::ErasureBacklog,
-    /// Whether each cell besides main can be reached.
+    /// Whether each cell other than main can be reached.
     pub cells_up: Vec<(String, bool)>,
     /// Bytes and number of the cached indexes of users.
     pub index_bytes: u64,

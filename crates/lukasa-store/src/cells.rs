@@ -80,7 +80,7 @@ impl Cell {
             // With a wait timeout the pool is busy; the cell may be well.
             Ok(_) | Err(PoolError::Timeout(TimeoutType::Wait)) => {}
             Err(_) => {
-                // It is away, or has too many connections.
+                // It is unavailable, or has too many connections.
                 *lock(&self.state.answered_at) = None;
                 self.check_answers().await?;
             }
@@ -171,7 +171,7 @@ impl Cell {
         lock(&self.state.rest_until).is_none()
     }
 
-    /// The result of work over all cells in this one. A cell besides main that fails or takes too
+    /// The result of work over all cells in this one. A cell other than main that fails or takes too
     /// long is reported and left out, and the result is none.
     pub async fn or_leave_out<T>(
         &self,
@@ -437,7 +437,7 @@ impl Cells {
     }
 }
 
-/// The cells besides main with their URLs, and the placement.
+/// The cells other than main with their URLs, and the placement.
 async fn read_map(pool: &Pool) -> Result<(Vec<(String, String)>, Placement)> {
     const CELLS: &str = "select name, url from cell order by name";
     const RANGES: &str =

@@ -179,7 +179,7 @@ impl Store {
         cells.iter().flat_map(|cell| cell.pools.usage(name(cell).as_deref())).collect()
     }
 
-    /// Whether each cell besides main can be reached, by its name; empty if there is one cell.
+    /// Whether each cell other than main can be reached, by its name; empty if there is one cell.
     pub fn cells_up(&self) -> Vec<(String, bool)> {
         let others = self.cells.known().into_iter().filter(|cell| !cell.is_main());
         others.map(|cell| (cell.name.to_string(), cell.is_up())).collect()

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_fill_names_every_column_of_a_version() {
+    fn growth_fill_writes_versions_with_embeddings_and_leaves_out_planted_passages() {
         let filler =
             Filler { url: String::new(), model: Some("m".to_owned()), fault: None, jobs: 1 };
         let sql = facts_sql(&filler, &(0..10), &(0..20));

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_words_are_no_topics() {
+    fn generic_words_are_not_topics() {
         let gist = "User asked to read the reports, and the assistant summarized a report.";
         assert_eq!(topics(&chats(&[gist; 8])), []);
         let german = "Bericht lesen, Zusammenfassung schreiben.";
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn sensitive_words_are_no_topics() {
+    fn sensitive_words_are_not_topics() {
         for word in ["depression", "chemotherapy", "mortgage", "divorce"] {
             let topic = Topic { word: word.into(), sessions: vec!["c".into(); 6] };
             assert_eq!(topic_claim(&topic, &builtin_domains()), None, "{word}");

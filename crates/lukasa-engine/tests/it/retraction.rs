@@ -160,7 +160,7 @@ async fn left_out_sentences_and_domain_questions_of_retracted_turns_are_removed(
 }
 
 #[tokio::test]
-async fn statement_that_is_taken_back_before_it_is_carried_out_is_not() {
+async fn retracted_statement_is_not_executed() {
     let mut story = Story::begin().await;
     story.engine = story.engine.clone().with_statements(true);
     let remember = || user("Please remember that I prefer trains.");

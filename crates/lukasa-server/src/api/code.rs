@@ -199,7 +199,7 @@ error_codes! {
         "There is nothing to do.";
     LessTrusted = "less_trusted", 403, "An extracted or imported memory cannot replace a stated one",
         "Propose it instead, and let the user decide.";
-    OtherWords = "other_words", 409, "The confirmed words are not the stored words",
+    OtherWords = "other_words", 409, "The confirmed text differs from the stored text",
         "Show the proposal again and send the `sha256` it now has.";
     LinkExists = "link_exists", 409, "The memories already have this link",
         "There is nothing to do.";
@@ -237,5 +237,26 @@ mod tests {
             let code = ProblemCode::parse(entry.code).unwrap();
             assert_eq!(code.as_str(), entry.code, "two entries have this code");
         }
+    }
+
+    #[test]
+    fn every_engine_error_code_is_in_the_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../lukasa-engine/src/error.rs");
+        let source = std::fs::read_to_string(path).unwrap();
+        let codes = engine_codes(&source);
+        assert!(codes.len() > 50, "{} codes were found", codes.len());
+        let missing = |code: &&str| ProblemCode::parse(code).is_none();
+        assert!(!codes.iter().any(|c| missing(&c.as_str())), "{codes:?}");
+        // A code that is not in the table is noticed.
+        let planted =
+            engine_codes("pub fn code(&self) { match self { Error::New => \"no_such_code\", } }");
+        assert!(planted.iter().all(|c| missing(&c.as_str())) && planted.len() == 1);
+    }
+
+    /// The texts after `=>` in the functions called `code`.
+    fn engine_codes(source: &str) -> Vec<String> {
+        let texts = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        texts.filter(is_code).map(ToOwned::to_owned).collect()
     }
 }

@@ -82,7 +82,7 @@ fn named(step: Migration, cell: &str) -> Migration {
     Migration { name: format!("{} in cell {cell}", step.name), ..step }
 }
 
-/// Applies the pending migrations to all cells. One besides main that fails is reported: its users
+/// Applies the pending migrations to all cells. One other than main that fails is reported: its users
 /// are refused until it has the schema.
 pub async fn migrate_and_log(connect: &ConnectOptions) -> anyhow::Result<()> {
     for CellMigration { cell, steps } in cells::migrate(connect, false).await? {

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_a_service_are_told_apart() {
+    fn service_refusals_are_distinguished() {
         let fault = |status: u16, body: &str| {
             SetupFault::of_status(StatusCode::from_u16(status).unwrap(), body.as_bytes())
         };

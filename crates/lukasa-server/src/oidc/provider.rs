@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn oidc_outage_is_told_from_a_refusal() {
+    async fn oidc_outage_is_distinguished_from_refusal() {
         let (fake, provider) = FakeProvider::start().await;
         let exchange = ProviderCode { code: "c", verifier: "v", nonce: "n", iss: None };
         let now = Timestamp::UNIX_EPOCH;

@@ -199,7 +199,7 @@ impl ManagedPostgres {
         if let Some(account) = &self.account {
             account.apply_to(&mut command);
         }
-        let output = command.output().await.context("sh does not run")?;
+        let output = command.output().await.context("could not run sh")?;
         let output = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(output.lines().map(str::to_owned).collect())
     }
@@ -207,7 +207,7 @@ impl ManagedPostgres {
     async fn ask_to_stop(&self) -> anyhow::Result<()> {
         let mut command = self.command("pg_ctl");
         command.args(["stop", "-m", "fast", "-w", "-t", "60", "-D"]).arg(&self.data);
-        let done = command.output().await.context("pg_ctl does not run")?;
+        let done = command.output().await.context("could not run pg_ctl")?;
         if !done.status.success() && self.data.join("postmaster.pid").exists() {
             bail!("PostgreSQL did not stop: {}", String::from_utf8_lossy(&done.stderr).trim());
         }
@@ -224,7 +224,7 @@ impl ManagedPostgres {
         }
         // In its own process group: Ctrl-C must reach only Lukasa, which first finishes its requests.
         command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
-        let mut child = command.spawn().context("PostgreSQL does not start")?;
+        let mut child = command.spawn().context("could not start PostgreSQL")?;
         let pid = child.id().unwrap_or(0);
         let (sender, ended) = watch::channel(None);
         tokio::spawn(async move {
@@ -367,7 +367,7 @@ async fn create_cluster(
         "--locale=C.UTF-8",
         "--no-instructions",
     ]);
-    let done = initdb.output().await.context("initdb does not run")?;
+    let done = initdb.output().await.context("could not run initdb")?;
     if !done.status.success() {
         bail!("initdb failed: {}", String::from_utf8_lossy(&done.stderr).trim());
     }

@@ -285,7 +285,7 @@ async fn lists_and_claims_are_over_all_cells() {
 }
 
 #[tokio::test]
-async fn cell_that_is_away_concerns_its_own_users_only() {
+async fn unavailable_cell_affects_only_its_users() {
     let deployment = Deployment::new().await;
     deployment.place_halves().await;
     deployment.list_cell("postgres://lukasa@127.0.0.1:9/none").await;

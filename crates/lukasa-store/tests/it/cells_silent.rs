@@ -127,7 +127,7 @@ async fn cell_that_becomes_silent_concerns_its_own_users_only_and_is_used_again(
 }
 
 #[tokio::test]
-async fn work_under_way_in_a_cell_that_becomes_silent_is_refused_soon() {
+async fn work_in_an_unresponsive_cell_fails_fast() {
     let (deployment, proxy, lower, upper) = behind_proxy().await;
     let store = deployment.main.store();
     write(&store, acme(), &upper, "travel").await.unwrap();

@@ -318,7 +318,7 @@ fn client_command(program: &Path, connect: &ConnectOptions) -> Command {
 }
 
 async fn run_to_end(mut command: Command, name: &str) -> anyhow::Result<()> {
-    let done = command.output().await.with_context(|| format!("{name} does not run"))?;
+    let done = command.output().await.with_context(|| format!("could not run {name}"))?;
     if !done.status.success() {
         bail!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim());
     }

@@ -59,7 +59,7 @@ struct RestoreReport {
     is_compared: bool,
     /// Users in the restored database, after the erasures.
     users: i64,
-    /// The cells besides main that the restored database lists.
+    /// The cells other than main that the restored database lists.
     cells: Vec<String>,
     replayed: Option<ReplayReport>,
 }

@@ -103,7 +103,7 @@ async fn with_program(
     if let Some(key) = key {
         command.env("LUKASA_KEY", key);
     }
-    let mut child = command.spawn().with_context(|| format!("{program} does not start"))?;
+    let mut child = command.spawn().with_context(|| format!("could not start {program}"))?;
     let (to, from) = (child.stdin.take(), child.stdout.take());
     let (Some(to), Some(from)) = (to, from) else {
         bail!("the standard input and output of {program} cannot be opened")

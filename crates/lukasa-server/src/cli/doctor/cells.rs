@@ -1,4 +1,4 @@
-//! Checks of the cells besides main. With one cell there are none.
+//! Checks of the cells other than main. With one cell there are none.
 
 use lukasa_core::placement::Placement;
 use lukasa_engine::ConnectOptions;

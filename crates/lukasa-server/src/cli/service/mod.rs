@@ -194,17 +194,17 @@ fn systemctl(arguments: &[&str]) -> anyhow::Result<Output> {
              of this machine start `lukasa serve`, or let an assistant start it: `lukasa connect`; \
              `lukasa service install --print` prints the unit"
         ),
-        output => output.context("systemctl does not run"),
+        output => output.context("could not run systemctl"),
     }
 }
 
 fn launchctl(arguments: &[&str]) -> anyhow::Result<Output> {
-    Command::new("launchctl").args(arguments).output().context("launchctl does not run")
+    Command::new("launchctl").args(arguments).output().context("could not run launchctl")
 }
 
 /// launchd's domain of the signed-in user.
 fn launchd_domain() -> anyhow::Result<String> {
-    let output = Command::new("id").arg("-u").output().context("id does not run")?;
+    let output = Command::new("id").arg("-u").output().context("could not run id")?;
     Ok(format!("gui/{}", String::from_utf8_lossy(&output.stdout).trim()))
 }
 

@@ -362,7 +362,7 @@ async fn rule_content_may_be_a_list_or_an_object() {
 }
 
 #[tokio::test]
-async fn conflict_of_a_rule_with_the_message_is_told() {
+async fn conflict_of_a_rule_with_the_message_is_reported() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
     let rule = json!({ "force": "hard", "domain": "schedule", "key": "no_meetings_after",
