@@ -5,7 +5,7 @@
 //! reach it and no port can be taken. One Lukasa process at a time holds the folder; others find the
 //! address of the running server in it.
 
-mod account;
+pub(crate) mod account;
 mod programs;
 
 use std::fs::{self, File, TryLockError};
