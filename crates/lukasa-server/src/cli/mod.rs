@@ -23,6 +23,7 @@ mod migrate;
 mod model;
 mod policy;
 mod preset;
+mod program;
 mod scrub;
 mod serve;
 mod service;
