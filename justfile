@@ -3,6 +3,9 @@
 set shell := ["bash", "-euo", "pipefail", "-c"]
 set positional-arguments
 
+# No settings file of a service that is installed on this machine.
+export LUKASA_ENV_FILE := ""
+
 # Lists the recipes.
 default:
     @just --list --unsorted

@@ -34,6 +34,12 @@ words! {
         KeyRevoke = "key.revoke",
         /// The key that was replaced.
         KeyRotate = "key.rotate",
+        /// The webhook.
+        WebhookCreate = "webhook.create",
+        /// The webhook that was changed, enabled or disabled.
+        WebhookEdit = "webhook.edit",
+        /// The webhook that was removed.
+        WebhookRemove = "webhook.remove",
         /// The webhook whose secret was replaced.
         WebhookRotate = "webhook.rotate",
         /// Nothing: the key of the whole installation was replaced.

@@ -4,6 +4,8 @@
 //! Labels are words of this program only. A path is recorded as its route, because a path can
 //! contain text of a memory.
 
+mod process;
+
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -24,14 +26,19 @@ use crate::clock;
 use crate::listen::{self, ListenLimits};
 
 /// Upper bounds of the histograms of times, in seconds.
-const SECONDS: [f64; 14] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
+const SECONDS: [f64; 17] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 120.0,
+    300.0, 600.0,
+];
 /// How often recorded times are summed up between requests for them.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a request for metrics waits for the database.
 const BACKLOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Open connections to the listener of metrics.
 const MAX_CONNECTIONS: usize = 16;
+/// Why a round of the gateway is not recorded: too many wait, the database does not answer, the engine
+/// refuses it, or the server stops.
+const LOST_ROUNDS: [&str; 4] = ["queue_full", "unavailable", "refused", "shutdown"];
 /// The route label of requests that match no route, such as files of the console.
 pub const NO_ROUTE: &str = "none";
 
@@ -74,7 +81,12 @@ impl MetricsRecorder {
         let handle = recorder.handle();
         metrics::set_global_recorder(recorder).context("metrics are recorded already")?;
         describe();
-        gauge!("lukasa_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+        let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("LUKASA_BUILD_COMMIT"));
+        gauge!("lukasa_build_info", "version" => version, "commit" => commit).set(1.0);
+        // An increase is visible only from a value on.
+        for reason in LOST_ROUNDS {
+            record_lost_rounds(reason, 0);
+        }
         let upkeep = handle.clone();
         tokio::spawn(async move {
             loop {
@@ -101,7 +113,11 @@ async fn serve(State((recorder, engine)): State<(MetricsRecorder, Engine)>) -> R
         }
         Ok(Err(_)) | Err(_) => gauge!("lukasa_database_up").set(0.0),
     }
-    let text = tokio::task::spawn_blocking(move || recorder.0.render()).await;
+    let text = tokio::task::spawn_blocking(move || {
+        process::set_gauges();
+        recorder.0.render()
+    });
+    let text = text.await;
     match text {
         Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -134,6 +150,7 @@ fn set_gauges(backlogs: &Backlogs) {
     }
     gauge!("lukasa_erasures_unfinished").set(backlogs.erasures.unfinished as f64);
     gauge!("lukasa_erasure_lag_seconds").set(age(backlogs.erasures.since));
+    gauge!("lukasa_erasures_unscrubbed").set(backlogs.erasures.unscrubbed as f64);
     gauge!("lukasa_index_bytes").set(backlogs.index_bytes as f64);
     gauge!("lukasa_indexes").set(backlogs.indexes as f64);
 }
@@ -162,6 +179,11 @@ pub fn record_request(method: &Method, route: Option<&str>, status: StatusCode, 
         .record(took.as_secs_f64());
 }
 
+/// Records rounds of the gateway that are not in the memory, by the reason.
+pub fn record_lost_rounds(reason: &'static str, rounds: usize) {
+    counter!("lukasa_gateway_rounds_lost_total", "reason" => reason).increment(rounds as u64);
+}
+
 fn describe() {
     use metrics::{describe_counter, describe_gauge, describe_histogram};
     describe_counter!("lukasa_http_requests_total", "Requests by method, route and status");
@@ -180,6 +202,7 @@ fn describe() {
     describe_counter!("lukasa_model_tokens_total", "Tokens of chat models");
     describe_histogram!("lukasa_model_call_seconds", "Time of a call of a chat model");
     describe_counter!("lukasa_memories_removed_total", "Memories that were permanently removed");
+    describe_counter!("lukasa_gateway_rounds_lost_total", "Rounds of the gateway not recorded");
     describe_gauge!("lukasa_pool_connections_used", "Database connections in use");
     describe_gauge!("lukasa_pool_connections_limit", "Most database connections of a pool");
     describe_gauge!("lukasa_pool_waiting", "Callers that wait for a database connection");
@@ -189,8 +212,10 @@ fn describe() {
     describe_gauge!("lukasa_queue_failed", "Jobs of all servers that failed for good");
     describe_gauge!("lukasa_erasures_unfinished", "Erasures of users that are not finished");
     describe_gauge!("lukasa_erasure_lag_seconds", "How long the oldest of them has taken");
+    describe_gauge!("lukasa_erasures_unscrubbed", "Erasures whose data may still be in the files");
     describe_gauge!("lukasa_index_bytes", "Memory of the cached indexes of users");
     describe_gauge!("lukasa_indexes", "Cached indexes of users");
     describe_gauge!("lukasa_database_up", "Whether the database answered this request");
-    describe_gauge!("lukasa_build_info", "The version of this server");
+    describe_gauge!("lukasa_build_info", "The version and the commit of this server");
+    process::describe();
 }

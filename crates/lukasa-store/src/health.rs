@@ -97,11 +97,14 @@ pub struct LaneBacklog {
     pub dead: i64,
 }
 
-/// Erasures of users that were begun and are not finished.
+/// Erasures that were begun and are not finished, or whose data may still be in the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErasureBacklog {
     pub unfinished: i64,
+    /// When the oldest of them was begun.
     pub since: Option<Timestamp>,
+    /// Finished ones that were not scrubbed, counted up to 10,000 in each cell.
+    pub unscrubbed: i64,
 }
 
 const LANES: &str = "\
@@ -111,7 +114,9 @@ const LANES: &str = "\
            count(*) filter (where state = 'dead') \
       from job where (state = 'waiting' and run_at <= $1) or state = 'dead' group by lane";
 const ERASURES: &str = "\
-    select count(*), /* whatever their user_id */ min(erased_at) \
+    select count(*), /* whatever their user_id */ min(erased_at), \
+           (select count(*) from (select from erasure /* whatever their user_id */ \
+              where scrubbed_at is null and finished_at is not null limit 10000) as unscrubbed) \
       from erasure where finished_at is null";
 
 async fn lanes_of(cell: &Cell, now: Timestamp) -> Result<Vec<LaneBacklog>> {
@@ -137,7 +142,11 @@ async fn erasures_of(cell: &Cell) -> Result<ErasureBacklog> {
     transaction.batch_execute("set local app.scrub = 'on'").await?;
     let row = transaction.query_one(ERASURES, &[]).await?;
     transaction.rollback().await?;
-    Ok(ErasureBacklog { unfinished: row.try_get(0)?, since: row.try_get(1)? })
+    Ok(ErasureBacklog {
+        unfinished: row.try_get(0)?,
+        since: row.try_get(1)?,
+        unscrubbed: row.try_get(2)?,
+    })
 }
 
 impl Store {
@@ -160,13 +169,14 @@ impl Store {
         Ok(lanes)
     }
 
-    /// Reads how many erasures of users are unfinished, and since when.
+    /// Reads how many erasures are unfinished, since when, and how many are not scrubbed.
     pub async fn erasure_backlog(&self) -> Result<ErasureBacklog> {
         let mut sum = ErasureBacklog::default();
         for cell in self.cells.all().await? {
             if let Some(found) = cell.or_leave_out(erasures_of(&cell)).await? {
                 sum.unfinished += found.unfinished;
                 sum.since = earlier(sum.since, found.since);
+                sum.unscrubbed += found.unscrubbed;
             }
         }
         Ok(sum)

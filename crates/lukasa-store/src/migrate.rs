@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use refinery::Target;
+use tokio_postgres::error::SqlState;
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
@@ -54,25 +55,38 @@ pub(crate) fn schema() -> String {
 /// them one after the other.
 pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_5f6d;
 
-/// How long a migration waits for a lock on a table. Requests wait behind it, for at most as long. It
-/// does not limit how long the lock is then held: the rules for that are in CONTRIBUTING.md.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// How a migration waits for a lock on a table.
+#[derive(Debug, Clone, Copy)]
+pub struct LockWait {
+    /// How long one attempt waits. Requests wait behind it, for at most as long. It does not limit how long
+    /// the lock is then held: the rules for that are in CONTRIBUTING.md.
+    pub timeout: Duration,
+    pub attempts: u32,
+    /// Between two attempts, in which the requests that waited are answered.
+    pub pause: Duration,
+}
+
+impl LockWait {
+    pub const DEFAULT: Self =
+        Self { timeout: Duration::from_secs(2), attempts: 10, pause: Duration::from_secs(3) };
+}
 
 /// The first line of a migration that is run statement by statement, without a transaction, as
 /// `create index concurrently` requires. Repeating it from its beginning has to be possible.
 const OUTSIDE_TRANSACTION: &str = "-- outside a transaction";
 
 /// Applies the pending migrations and returns them. If one fails or gets no lock, nothing of it
-/// remains, and those before it stay: the next call continues with it.
+/// remains, and those before it stay: the next call continues with it. A lock is waited for several times, with
+/// pauses in which requests are answered.
 pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     let runner = embedded::migrations::runner();
-    apply(connect, runner.get_migrations().clone(), LOCK_TIMEOUT).await
+    apply(connect, runner.get_migrations().clone(), LockWait::DEFAULT).await
 }
 
 async fn apply(
     connect: &ConnectOptions,
     mut steps: Vec<refinery::Migration>,
-    lock_timeout: Duration,
+    wait: LockWait,
 ) -> Result<Vec<Migration>> {
     steps.sort_by_key(refinery::Migration::version);
     let mut client = owner(connect).await?;
@@ -85,11 +99,23 @@ async fn apply(
     for group in steps.chunk_by(|a, b| !is_outside(a) && !is_outside(b)) {
         let Some(last) = group.last() else { continue };
         // Not before the advisory lock: another server's migrations may take longer.
-        let timeout = if is_outside(last) { 0 } else { lock_timeout.as_millis() };
+        let timeout = if is_outside(last) { 0 } else { wait.timeout.as_millis() };
         client.batch_execute(&format!("set lock_timeout = {timeout}")).await?;
         if !is_outside(last) {
-            let report = runner(Target::Version(last.version())).run_async(&mut client).await?;
-            applied.extend(report.applied_migrations().iter().map(Migration::from));
+            let mut attempts = 1..wait.attempts;
+            loop {
+                let run = runner(Target::Version(last.version())).run_async(&mut client).await;
+                let report = run.as_ref().map_or_else(refinery::Error::report, Some);
+                let done = report.map(|report| report.applied_migrations().as_slice());
+                applied.extend(done.unwrap_or_default().iter().map(Migration::from));
+                let Err(error) = run else { break };
+                let left = attempts.next().filter(|_| is_lock_timeout(&error));
+                if left.is_none() {
+                    return Err(error.into());
+                }
+                tracing::warn!(%error, "a migration got no lock; it is tried again");
+                tokio::time::sleep(wait.pause).await;
+            }
         } else if !is_applied(&client, last).await? {
             // One statement at a time: several in one request would be one transaction.
             for statement in last.sql().unwrap_or_default().split(";\n") {
@@ -100,6 +126,13 @@ async fn apply(
         }
     }
     Ok(applied)
+}
+
+/// Whether a migration failed because it waited too long for a lock.
+fn is_lock_timeout(error: &refinery::Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let cause = cause.and_then(|cause| cause.downcast_ref::<tokio_postgres::Error>());
+    cause.and_then(tokio_postgres::Error::code) == Some(&SqlState::LOCK_NOT_AVAILABLE)
 }
 
 /// Waits until no other session migrates. A session that waited inside a statement would have a snapshot,
@@ -123,13 +156,13 @@ async fn is_applied(client: &tokio_postgres::Client, step: &refinery::Migration)
 pub(crate) async fn migrate_further(
     connect: &ConnectOptions,
     further: &[(&str, &str)],
-    lock_timeout: Duration,
+    wait: LockWait,
 ) -> Result<Vec<Migration>> {
     let mut steps = embedded::migrations::runner().get_migrations().clone();
     for (name, sql) in further {
         steps.push(refinery::Migration::unapplied(name, sql)?);
     }
-    apply(connect, steps, lock_timeout).await
+    apply(connect, steps, wait).await
 }
 
 /// The migrations that the schema still lacks.

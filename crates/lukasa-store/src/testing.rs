@@ -5,8 +5,8 @@ mod consistency;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
+pub use crate::migrate::LockWait;
 /// The driver, for tests of other crates that bypass the store.
 pub use tokio_postgres as postgres;
 use tokio_postgres::{Client, NoTls};
@@ -140,9 +140,9 @@ impl Drop for TestDatabase {
 pub async fn migrate_further(
     connect: &ConnectOptions,
     further: &[(&str, &str)],
-    lock_timeout: Duration,
+    wait: LockWait,
 ) -> Result<Vec<Migration>> {
-    crate::migrate::migrate_further(connect, further, lock_timeout).await
+    crate::migrate::migrate_further(connect, further, wait).await
 }
 
 /// `DATABASE_URL`, or else the private server that `scripts/postgres` starts.

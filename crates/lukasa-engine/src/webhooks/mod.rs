@@ -71,6 +71,17 @@ pub struct WebhookEdit {
     pub enabled: Option<bool>,
 }
 
+impl WebhookEdit {
+    /// Which fields it sets, without their content.
+    fn changed(&self) -> String {
+        let url = self.url.is_some().then_some("url");
+        let verbs = self.verbs.is_some().then_some("verbs");
+        let enabled = self.enabled.map(|on| if on { "enabled" } else { "disabled" });
+        let words: Vec<&str> = [url, verbs, enabled].into_iter().flatten().collect();
+        words.join(",")
+    }
+}
+
 /// Result of one delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
@@ -118,14 +129,15 @@ impl TenantWebhooks {
     /// Creates a webhook. It receives every write that begins after this has returned.
     pub async fn create(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         url: &str,
         verbs: Vec<Verb>,
         secret: &[u8; 32],
         moment: Moment,
     ) -> Result<Webhook> {
+        let by: AuditActor = by.into();
         self.check_url(url)?;
-        let list = self.parts.store.directory(tenant).await?;
+        let list = self.parts.store.directory(by.tenant).await?;
         if webhook::list(&list).await?.len() >= MAX_WEBHOOKS {
             return Err(Error::invalid("url", "a tenant has at most 20 webhooks"));
         }
@@ -144,6 +156,8 @@ impl TenantWebhooks {
             previous_until: None,
         };
         webhook::insert(&list, &new).await?;
+        let entry = AuditEntry::done(AuditEvent::WebhookCreate, by, new.created_at).subject(new.id);
+        audit::append_to(&list, &entry).await?;
         list.commit().await?;
         Ok(new)
     }
@@ -151,15 +165,18 @@ impl TenantWebhooks {
     /// Changes a webhook. One that is enabled again receives what it has missed.
     pub async fn edit(
         &self,
-        tenant: TenantId,
+        by: impl Into<AuditActor>,
         id: WebhookId,
         edit: WebhookEdit,
         moment: Moment,
     ) -> Result<Webhook> {
+        let by: AuditActor = by.into();
+        let tenant = by.tenant;
         if let Some(url) = &edit.url {
             self.check_url(url)?;
         }
         let list = self.parts.store.directory(tenant).await?;
+        let changed = edit.changed();
         let mut hook = lock_webhook(&list, id).await?;
         hook.url = edit.url.unwrap_or(hook.url);
         hook.verbs = edit.verbs.unwrap_or(hook.verbs);
@@ -173,6 +190,8 @@ impl TenantWebhooks {
             (hook.off_at, hook.off_because) = (None, None);
         }
         webhook::update(&list, &hook).await?;
+        let entry = AuditEntry::done(AuditEvent::WebhookEdit, by, micros(moment.now)).subject(id);
+        audit::append_to(&list, &entry.detail(&changed)).await?;
         list.commit().await?;
         if back {
             self.queue_deliveries_of_all(tenant, id, None, moment).await?;
@@ -211,13 +230,23 @@ impl TenantWebhooks {
     }
 
     /// Removes a webhook, with everything about its deliveries.
-    pub async fn remove(&self, tenant: TenantId, id: WebhookId) -> Result<()> {
-        let lists = self.parts.store.directories(tenant).await?;
+    pub async fn remove(
+        &self,
+        by: impl Into<AuditActor>,
+        id: WebhookId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let by: AuditActor = by.into();
+        let lists = self.parts.store.directories(by.tenant).await?;
+        let entry = AuditEntry::done(AuditEvent::WebhookRemove, by, micros(now)).subject(id);
         let mut existed = false;
         // The directory's own is the first and goes last: while it is there, a removal that failed
         // in another cell can be repeated.
-        for list in lists.into_iter().rev() {
+        for (number, list) in lists.into_iter().enumerate().rev() {
             existed = webhook::remove(&list, id).await?;
+            if existed && number == 0 {
+                audit::append_to(&list, &entry).await?;
+            }
             list.commit().await?;
         }
         if existed { Ok(()) } else { Err(Error::WebhookNotFound) }

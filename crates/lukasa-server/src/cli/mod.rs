@@ -9,6 +9,7 @@ mod client;
 mod connect;
 mod demo;
 mod doctor;
+mod env_file;
 mod erase;
 mod eval;
 mod export;
@@ -22,6 +23,7 @@ mod migrate;
 mod model;
 mod policy;
 mod preset;
+mod program;
 mod scrub;
 mod serve;
 mod service;
@@ -82,7 +84,8 @@ To serve other machines:
   lukasa serve --auth keys --listen 0.0.0.0:7777
 
 Without DATABASE_URL Lukasa starts its own PostgreSQL, if the programs are installed.
-Every setting is also an environment variable, named in each command's --help.
+Every setting is also an environment variable, named in each command's --help. Commands also read the
+settings file of an installed service; LUKASA_ENV_FILE names another one, or none if it is empty.
 Exit codes: 0 done, 1 failed, 2 misused, 3 not allowed, 4 not found, 5 conflict."
 )]
 struct Cli {
@@ -260,6 +263,9 @@ impl DatabaseArgs {
         if let Some(url) = named {
             return Ok(OpenDatabase { connect: connect(url), managed: None, folder: None });
         }
+        if data_dir.is_none() {
+            env_file::check_readable()?;
+        }
         let folder = data_dir.clone().unwrap_or_else(postgres::default_data_folder);
         let programs = postgres_dir.as_deref();
         match postgres::open(programs, &folder, postgres_account.as_deref()).await? {
@@ -327,6 +333,10 @@ pub struct FormatArgs {
 }
 
 pub fn main() -> ExitCode {
+    // Before the arguments are read: their defaults are variables.
+    if let Err(error) = env_file::load() {
+        return fail(&error);
+    }
     let cli = Cli::parse();
     if cli.no_color {
         anstream::ColorChoice::Never.write_global();

@@ -76,7 +76,8 @@ impl StartArgs {
             command.arg("--data-dir").arg(folder);
         }
         // The schema of a database of one's own is the server's affair; that of another is not.
-        if std::env::var_os("DATABASE_URL").is_none() {
+        let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if !["DATABASE_URL", "DATABASE_URL_FILE"].iter().any(is_set) {
             command.arg("--migrate");
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);

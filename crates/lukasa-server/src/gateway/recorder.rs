@@ -13,6 +13,7 @@ use lukasa_engine::{Engine, Error, Request};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::clock;
+use crate::telemetry::record_lost_rounds;
 
 /// Number of workers. All rounds of a session go to the same worker.
 const WORKERS: usize = 8;
@@ -90,6 +91,7 @@ impl Recorder {
         let send = |permit| self.workers[worker].send((round, Instant::now(), permit)).is_ok();
         if !permit.is_ok_and(send) {
             tracing::error!("too many exchanges wait to be recorded: dropped one");
+            record_lost_rounds("queue_full", 1);
         }
     }
 
@@ -100,6 +102,7 @@ impl Recorder {
         if tokio::time::timeout(within, done).await.is_err() {
             let lost = *self.pending.borrow();
             tracing::error!(lost, "exchanges were not recorded before shutdown");
+            record_lost_rounds("shutdown", lost);
         }
     }
 }
@@ -114,6 +117,7 @@ async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>
             );
             if !may_retry || since.elapsed() > RETRY_TIMEOUT {
                 tracing::error!(%error, "could not record an exchange");
+                record_lost_rounds(if may_retry { "unavailable" } else { "refused" }, 1);
                 break;
             }
             tokio::time::sleep(pause).await;
@@ -137,4 +141,43 @@ async fn record(engine: &Engine, round: &Round) -> lukasa_engine::Result<()> {
     let mut exchange = round.exchange.clone();
     exchange.answer.iter_mut().for_each(|answer| answer.used.clear());
     engine.sessions.append_exchange(&request, &round.session, exchange).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use lukasa_core::TenantId;
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    use super::*;
+
+    #[test]
+    fn lost_rounds_are_counted_by_reason() {
+        let metrics = PrometheusBuilder::new().build_recorder();
+        let rendered = metrics.handle();
+        // No memory for waiting rounds, and no worker.
+        let recorder = Recorder {
+            workers: Vec::new(),
+            waiting_bytes: Arc::new(Semaphore::new(0)),
+            pending: Arc::new(watch::Sender::new(0)),
+        };
+        let round = Round {
+            caller: Caller::human(TenantId::named("acme"), "alice", "local"),
+            unverified: None,
+            session: "one".into(),
+            exchange: Exchange::default(),
+            pending: recorder.expect(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        metrics::with_local_recorder(&metrics, || {
+            recorder.take(round);
+            let still_answering = [recorder.expect(), recorder.expect()];
+            runtime.block_on(recorder.drain(Duration::ZERO));
+            drop(still_answering);
+        });
+        let text = rendered.render();
+        for (reason, lost) in [("queue_full", 1), ("shutdown", 2)] {
+            let line = format!("lukasa_gateway_rounds_lost_total{{reason=\"{reason}\"}} {lost}\n");
+            assert!(text.contains(&line), "{text}");
+        }
+    }
 }

@@ -132,8 +132,7 @@ pub async fn create_webhook(
     let CreateWebhook { url, verbs } = sent.body;
     let (engine, verbs) = (app.engine().clone(), parse_verbs(&verbs)?);
     let (random, moment) = (clock::random(), clock::moment());
-    let work =
-        async move { engine.webhooks.create(admin.tenant, &url, verbs, &random, moment).await };
+    let work = async move { engine.webhooks.create(&admin, &url, verbs, &random, moment).await };
     let hook = app.detached_once(once, work).await?;
     let created =
         CreatedWebhook { secret: print_secret(&hook.secret), webhook: WebhookView::from(&hook) };
@@ -198,7 +197,7 @@ pub async fn edit_webhook(
     let (engine, id, moment) = (app.engine().clone(), parse_id(&id)?, clock::moment());
     let verbs = verbs.as_deref().map(parse_verbs).transpose()?;
     let edit = WebhookEdit { url, verbs, enabled };
-    let work = async move { engine.webhooks.edit(admin.tenant, id, edit, moment).await };
+    let work = async move { engine.webhooks.edit(&admin, id, edit, moment).await };
     Ok(Json(WebhookView::from(&app.detached(work).await?)))
 }
 
@@ -213,8 +212,8 @@ pub async fn delete_webhook(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<StatusCode, Problem> {
-    let (engine, id) = (app.engine().clone(), parse_id(&id)?);
-    app.detached(async move { engine.webhooks.remove(admin.tenant, id).await }).await?;
+    let (engine, id, now) = (app.engine().clone(), parse_id(&id)?, clock::now());
+    app.detached(async move { engine.webhooks.remove(&admin, id, now).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

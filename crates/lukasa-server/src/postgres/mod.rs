@@ -5,7 +5,7 @@
 //! reach it and no port can be taken. One Lukasa process at a time holds the folder; others find the
 //! address of the running server in it.
 
-mod account;
+pub(crate) mod account;
 mod programs;
 
 use std::fs::{self, File, TryLockError};
@@ -31,8 +31,9 @@ const END_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a server that ends is started again within [`RESTART_PERIOD`].
 const MAX_RESTARTS: usize = 5;
 const RESTART_PERIOD: Duration = Duration::from_mins(10);
-/// Longest path of the socket's folder: the kernel's limit of a socket path, less PostgreSQL's name.
-const MAX_SOCKET_FOLDER_BYTES: usize = 107 - "/.s.PGSQL.5432".len();
+/// Longest path of a socket: 103 bytes on macOS, 107 on Linux. The shorter one holds everywhere.
+const MAX_SOCKET_BYTES: usize = 103;
+const SOCKET_NAME: &str = "/.s.PGSQL.5432";
 
 /// Receives the exit status of a server once it has ended.
 type ExitStatusReceiver = watch::Receiver<Option<String>>;
@@ -382,7 +383,7 @@ fn create_socket_folder(
 ) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
     use std::os::unix::fs::PermissionsExt as _;
     let inside = cluster.join("socket");
-    let (path, elsewhere) = match inside.as_os_str().len() <= MAX_SOCKET_FOLDER_BYTES {
+    let (path, elsewhere) = match inside.as_os_str().len() + SOCKET_NAME.len() <= MAX_SOCKET_BYTES {
         true => {
             fs::create_dir_all(&inside)?;
             (inside, None)
@@ -442,4 +443,23 @@ pub fn default_data_folder() -> PathBuf {
     let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
     data.unwrap_or_else(|| home().join(".local/share")).join("lukasa")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn socket_path_is_short_enough_for_every_system() {
+        // The default folder for temporary files may have a long path.
+        let place = tempfile::tempdir_in("/tmp").unwrap();
+        for wanted in [80, 103, 104, 107, 130] {
+            let rest =
+                wanted - place.path().as_os_str().len() - "//socket".len() - SOCKET_NAME.len();
+            let cluster = place.path().join("d".repeat(rest));
+            let (folder, elsewhere) = create_socket_folder(&cluster, None).unwrap();
+            assert_eq!(elsewhere.is_some(), wanted > 103, "{wanted}");
+            assert!(folder.as_os_str().len() + SOCKET_NAME.len() <= 103, "{}", folder.display());
+        }
+    }
 }

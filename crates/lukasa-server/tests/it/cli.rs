@@ -279,3 +279,50 @@ fn cli_help_matches_its_snapshot() {
     let help = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg("--help").output().unwrap();
     insta::assert_snapshot!(text(&help.stdout));
 }
+
+#[tokio::test]
+async fn commands_use_the_settings_file_of_the_installed_service() {
+    let database = TestDatabase::fresh().await;
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".config/lukasa");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("lukasa.env");
+    std::fs::write(
+        &file,
+        format!("# ours\nDATABASE_URL=\"{}\"\nLUKASA_TENANT=acme\n", database.url()),
+    )
+    .unwrap();
+    let run = |args: &[&str], environment: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+        command.args(args).env("HOME", home.path());
+        for name in ["DATABASE_URL", "LUKASA_TENANT", "LUKASA_ENV_FILE", "LUKASA_DATA_DIR"] {
+            command.env_remove(name);
+        }
+        // Without the file Lukasa's own PostgreSQL would start; there are no programs for it.
+        command.env("LUKASA_POSTGRES_DIR", home.path());
+        command.envs(environment.iter().copied()).output().expect("lukasa runs")
+    };
+    let key = run(&["key", "create", "--name", "bot"], &[]);
+    assert!(key.status.success(), "{}", text(&key.stderr));
+    let listed = lukasa(&database, &["key", "list", "--tenant", "acme"]);
+    assert!(text(&listed.stdout).contains("bot"), "the key is in the database of the service");
+    let settings = |environment: &[(&str, &str)]| {
+        let report = run(&["doctor", "--json"], environment).stdout;
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        (report["checks"][0].clone(), report["checks"][1]["result"].clone())
+    };
+    let (read, reached) = settings(&[]);
+    assert_eq!(read["check"], "settings");
+    assert_eq!(read["found"], format!("read {}", file.display()));
+    assert_eq!(reached, "ok", "the database of the file");
+    let own = home.path().join("data").display().to_string();
+    let (read, reached) = settings(&[("LUKASA_ENV_FILE", ""), ("LUKASA_DATA_DIR", &own)]);
+    assert_eq!(read["found"], "no settings file of a service");
+    assert_eq!(reached, "failed", "none is set");
+    // A variable that is set, also to nothing, wins.
+    let url = [("DATABASE_URL", "postgres://nobody@127.0.0.1:1/none")];
+    assert_eq!(settings(&url).1, "failed");
+    let absent = run(&["key", "list"], &[("LUKASA_ENV_FILE", "/no/such/file")]);
+    assert_eq!(absent.status.code(), Some(1));
+    assert!(text(&absent.stderr).contains("/no/such/file"), "{}", text(&absent.stderr));
+}

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lukasa_store::testing::{TestDatabase, migrate_further};
+use lukasa_store::testing::{LockWait, TestDatabase, migrate_further};
 use lukasa_store::{ConnectOptions, Error, Migration};
 
 const FIRST: (&str, &str) = ("V9001__first", "alter table users add column first integer");
@@ -14,7 +14,8 @@ async fn further(
     connect: &ConnectOptions,
     steps: &[(&str, &str)],
 ) -> Result<Vec<Migration>, Error> {
-    migrate_further(connect, steps, Duration::from_millis(300)).await
+    let (timeout, pause) = (Duration::from_millis(300), Duration::from_millis(50));
+    migrate_further(connect, steps, LockWait { timeout, attempts: 2, pause }).await
 }
 
 fn versions(steps: &[Migration]) -> Vec<u32> {
@@ -49,6 +50,35 @@ async fn migration_without_its_lock_fails_in_time_and_the_next_run_continues_wit
     assert_eq!(versions(&further(&database.connect(), &all).await.unwrap()), [9002, 9003]);
     assert_eq!(count(&database, ADDED_COLUMNS).await, 3);
     assert!(further(&database.connect(), &all).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn migration_is_tried_again_until_its_lock_is_free_and_requests_are_answered_meanwhile() {
+    const HELD: Duration = Duration::from_secs(4);
+    let database = TestDatabase::fresh().await;
+    let mut holder = database.admin().await;
+    let held = holder.transaction().await.unwrap();
+    held.batch_execute("lock table users in access share mode").await.unwrap();
+    let connect = database.connect();
+    let wait = LockWait { pause: Duration::from_millis(500), ..LockWait::DEFAULT };
+    let start = Instant::now();
+    let migrating =
+        tokio::spawn(async move { migrate_further(&connect, &[FIRST, SECOND, THIRD], wait).await });
+    // Requests behind the migration wait for one attempt at most.
+    let reader = database.admin().await;
+    let mut longest = Duration::ZERO;
+    while start.elapsed() < HELD {
+        let asked = Instant::now();
+        reader.query_one("select count(*) from users", &[]).await.unwrap();
+        longest = longest.max(asked.elapsed());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(!migrating.is_finished(), "it waits for the lock");
+    held.commit().await.unwrap();
+    assert_eq!(versions(&migrating.await.unwrap().unwrap()), [9001, 9002, 9003]);
+    assert_eq!(count(&database, ADDED_COLUMNS).await, 3);
+    assert!(longest > Duration::from_millis(500), "nothing waited behind it: {longest:?}");
+    assert!(longest < LockWait::DEFAULT.timeout + Duration::from_secs(1), "{longest:?}");
 }
 
 #[tokio::test]

@@ -94,9 +94,10 @@ class Audit(View):
     at: datetime
     event: str
     """What was done: `sign_in`, `sign_in.end`, `link.create`, `key.create`, `key.revoke`,
-    `key.rotate`, `webhook.rotate`, `signing_key.rotate`, `connector.create`, `connector.end`,
-    `policy.tenant`, `policy.user`, `export`, `import`, `import.undo`, `erase`, `user.erase`,
-    `space.create`, `space.grant`, `space.accept`, `space.end` or `audit.prune`.
+    `key.rotate`, `webhook.create`, `webhook.edit`, `webhook.remove`, `webhook.rotate`,
+    `signing_key.rotate`, `connector.create`, `connector.end`, `policy.tenant`, `policy.user`,
+    `export`, `import`, `import.undo`, `erase`, `user.erase`, `space.create`, `space.grant`,
+    `space.accept`, `space.end` or `audit.prune`.
     """
     result: str
     """`done` or `refused`."""

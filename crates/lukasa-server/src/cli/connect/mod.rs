@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::client::{ServerArgs, ServerError, ask};
 use super::show::{BAD, DIM, GOOD, ODD, Table, count, line_diff, paint};
-use super::{AlreadyReported, FormatArgs, say, say_json};
+use super::{AlreadyReported, FormatArgs, program, say, say_json};
 use assistants::{ALL, Assistant, ServerEntry};
 use backups::{ConfigBackups, UndoResult, read};
 use handshake::Handshake;
@@ -104,10 +104,7 @@ impl ConnectArgs {
             return Ok(ServerEntry::Address { url: format!("{}/mcp", self.server.url()), key });
         }
         // Desktop applications do not have the shell's PATH, so the full path is written.
-        let program = match &self.program {
-            Some(program) => std::path::absolute(program)?,
-            None => std::env::current_exe().context("the path of this program is unknown")?,
-        };
+        let program = program::path_to_start(self.program.as_deref())?;
         let mut arguments = vec!["mcp".to_owned(), "--url".into(), self.server.url().to_owned()];
         if let Some(user) = self.server.user() {
             arguments.extend(["--user".to_owned(), user.to_owned()]);

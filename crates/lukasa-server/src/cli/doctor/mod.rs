@@ -21,7 +21,9 @@ use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine, scrub};
 use serde_json::json;
 
 use super::show::{BAD, GOOD, ODD, count, paint};
-use super::{AlreadyReported, DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
+use super::{
+    AlreadyReported, DatabaseArgs, ErasureJournalArgs, FormatArgs, env_file, say, say_json,
+};
 use crate::api::{LOCAL_TENANT, McpSettings};
 use crate::clock;
 use crate::gateway::UpstreamSettings;
@@ -76,7 +78,8 @@ enum Verdict {
     Bad,
 }
 
-struct Check {
+/// What was checked, and what was found.
+pub(super) struct Check {
     name: &'static str,
     verdict: Verdict,
     found: String,
@@ -85,12 +88,17 @@ struct Check {
 }
 
 impl Check {
-    fn new(name: &'static str, good: bool, found: impl Into<String>, fix: &'static str) -> Self {
+    pub fn new(
+        name: &'static str,
+        good: bool,
+        found: impl Into<String>,
+        fix: &'static str,
+    ) -> Self {
         let verdict = if good { Verdict::Good } else { Verdict::Bad };
         Self { name, verdict, found: found.into(), fix }
     }
 
-    fn or_warn(mut self) -> Self {
+    pub fn or_warn(mut self) -> Self {
         if self.verdict == Verdict::Bad {
             self.verdict = Verdict::Warning;
         }
@@ -157,6 +165,12 @@ impl DoctorArgs {
     }
 
     async fn run_checks(&self) -> Vec<Check> {
+        let mut checks = vec![env_file::check()];
+        checks.extend(self.installation().await);
+        checks
+    }
+
+    async fn installation(&self) -> Vec<Check> {
         const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; without DATABASE_URL Lukasa \
                              starts its own";
         let opened = match self.database.open(1).await {

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::client::ServerArgs;
 use super::serve::ServeArgs;
 use super::show::{BAD, DIM, GOOD, paint};
-use super::{AlreadyReported, FormatArgs, say, say_json};
+use super::{AlreadyReported, FormatArgs, program, say, say_json};
 use crate::postgres;
 use unit::{LAUNCHD_LABEL, ServiceSpec, has_authentication, listen_address, program_path};
 
@@ -246,10 +246,7 @@ fn utf8(path: PathBuf) -> anyhow::Result<String> {
 
 impl InstallServiceArgs {
     fn spec(&self) -> anyhow::Result<ServiceSpec> {
-        let program = match &self.program {
-            Some(program) => program.clone(),
-            None => std::env::current_exe().context("the path of this program is unknown")?,
-        };
+        let program = program::path_to_start(self.program.as_deref())?;
         let folder = self.data_dir.clone().unwrap_or_else(postgres::default_data_folder);
         let mut environment = Vec::new();
         for name in KEPT_VARIABLES {

@@ -47,6 +47,8 @@ impl ServiceSpec {
              Type=exec\n\
              ExecStart={} {}\n\
              {environment}\
+             # The file below is the only one: that of the machine's service is not read.\n\
+             Environment=LUKASA_ENV_FILE=\n\
              EnvironmentFile=-{}\n\
              Restart=on-failure\n\
              RestartSec=5s\n\
@@ -218,6 +220,8 @@ mod tests {
         Type=exec
         ExecStart="/opt/my programs/lukasa" serve --listen 127.0.0.1:7777 --data-dir "/srv/data & more"
         Environment="LUKASA_POSTGRES_DIR=/opt/pg 18/bin"
+        # The file below is the only one: that of the machine's service is not read.
+        Environment=LUKASA_ENV_FILE=
         EnvironmentFile=-/srv/my settings/lukasa.env
         Restart=on-failure
         RestartSec=5s

@@ -202,3 +202,33 @@ async fn connect_leaves_unreadable_files_alone_and_reports_failed_handshakes() {
         home.connect(&["--only", "codex", "--dry-run", "--key", "lk_live_secret"]).await.ok();
     assert!(shown.contains("(your key)") && !shown.contains("lk_live_secret"), "{shown}");
 }
+
+#[tokio::test]
+async fn path_in_a_cache_is_not_written_into_files() {
+    let home = Home::new(MCP_SCRIPT);
+    // Beside the program, so that a link is possible: it is large.
+    let program = Path::new(env!("CARGO_BIN_EXE_lukasa"));
+    let cache = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+    let folder = cache.path().join("_npx/0f/bin");
+    fs::create_dir_all(&folder).unwrap();
+    let cached = folder.join("lukasa");
+    fs::hard_link(program, &cached).unwrap();
+    let run = async |line: &[&str]| {
+        let mut command = Command::new(&cached);
+        command.args(line).env("HOME", home.path()).stdin(Stdio::null());
+        CommandOutput::of(&command.output().await.expect("lukasa runs"))
+    };
+    for line in [&["connect", "--yes"][..], &["service", "install", "--print"]] {
+        let refused = run(line).await;
+        assert_eq!(refused.code, 1, "{line:?}");
+        assert!(refused.err.contains("uv tool install lukasa"), "{}", refused.err);
+        home.untouched();
+    }
+    // An installed program that is named, or the server's URL, is no path in a cache.
+    let installed = home.program.display().to_string();
+    let named = run(&["connect", "--yes", "--no-handshake", "--program", &installed]).await.ok();
+    assert!(named.contains("written"), "{named}");
+    run(&["connect", "--http", "--dry-run"]).await.ok();
+    let printed = run(&["service", "install", "--print", "--program", &installed]).await.ok();
+    assert!(printed.contains(&installed), "{printed}");
+}

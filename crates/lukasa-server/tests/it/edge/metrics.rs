@@ -9,9 +9,9 @@ use crate::app::{Client, TestApp, canary, serve};
 use crate::models::{TestModels, proposed_memory, proposing_chat};
 
 /// Every label that a metric may have.
-const LABELS: [&str; 18] = [
-    "cached", "decision", "kind", "lane", "le", "method", "outcome", "part", "pool", "purpose",
-    "result", "route", "side", "stage", "status", "verb", "version", "writer",
+const LABELS: [&str; 20] = [
+    "cached", "commit", "decision", "kind", "lane", "le", "method", "outcome", "part", "pool",
+    "purpose", "reason", "result", "route", "side", "stage", "status", "verb", "version", "writer",
 ];
 
 /// Serves the metrics of this process; returns a client of that listener.
@@ -60,8 +60,29 @@ async fn metrics_count_requests_recalls_jobs_and_model_calls() {
     assert_eq!(value(&text, secret), 1.0, "{text}");
     assert_eq!(value(&text, "lukasa_queue_due{lane=\"learning\"}"), 0.0, "{text}");
     assert_eq!(value(&text, "lukasa_database_up"), 1.0, "{text}");
+    // A chat model may take as long as this.
+    let longest = "lukasa_model_call_seconds_bucket{purpose=\"extract\",le=\"600\"}";
+    assert_eq!(value(&text, longest), 1.0, "{text}");
+    let version = env!("CARGO_PKG_VERSION");
+    let build = format!("lukasa_build_info{{version=\"{version}\",commit=\"");
+    assert!(text.contains(&build), "{text}");
+    #[cfg(target_os = "linux")]
+    for metric in [
+        "process_resident_memory_bytes",
+        "process_cpu_seconds_total",
+        "process_open_fds",
+        "process_max_fds",
+        "process_start_time_seconds",
+    ] {
+        assert!(value(&text, metric) > 0.0, "{metric}: {text}");
+    }
+    assert_eq!(value(&text, "lukasa_erasures_unscrubbed"), 0.0, "{text}");
     assert!(value(&text, "lukasa_index_bytes") > 0.0, "{text}");
     assert!(value(&text, "lukasa_pool_connections_limit{pool=\"reads\"}") > 0.0, "{text}");
+    app.tenant_key("acme").await.delete("/api/users/alice").await.expect(200);
+    app.work().await;
+    let text = scrape.get("/metrics").await.expect(200).text();
+    assert_eq!(value(&text, "lukasa_erasures_unscrubbed"), 1.0, "{text}");
 }
 
 #[tokio::test]

@@ -367,3 +367,32 @@ async fn cli_manages_webhooks() {
     assert_eq!(webhook_command(&["remove", id]).await.0, Some(4), "not found");
     assert!(webhook_command(&["list"]).await.1.contains("lukasa webhook add"));
 }
+
+#[tokio::test]
+async fn webhook_changes_are_in_the_audit_log_without_the_url() {
+    let app = TestApp::with_keys().await;
+    let acme = app.tenant_key("acme").await;
+    let receiver = Receiver::start().await;
+    let id = receiver.hook(&acme, &[]).await.at("/id");
+    let path = format!("/api/webhooks/{id}");
+    let url = format!("{}?token={}", receiver.url, canary("token"));
+    let body = json!({ "url": url, "verbs": ["save"], "enabled": false });
+    acme.patch(&path, body).await.expect(200);
+    acme.patch(&path, json!({ "enabled": true })).await.expect(200);
+    // A refused change is no change.
+    acme.patch(&path, json!({ "url": "nowhere" })).await.refused(422, "invalid_request");
+    acme.delete(&path).await.expect(204);
+    acme.delete(&path).await.refused(404, "webhook_not_found");
+    let log = acme.get("/api/audit").await.expect(200).json();
+    let records = log["data"].as_array().unwrap().iter();
+    let hooks: Vec<_> = records.filter(|record| record["subject"] == id.as_str()).collect();
+    let words = |name: &str| hooks.iter().map(|record| record[name].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        words("event"),
+        ["webhook.remove", "webhook.edit", "webhook.edit", "webhook.create"],
+        "{log:#}"
+    );
+    assert_eq!(words("detail")[1..3], ["enabled", "url,verbs,disabled"], "{log:#}");
+    assert!(words("actor_kind").iter().all(|kind| kind == "key"), "{log:#}");
+    assert!(!log.to_string().contains("http://"), "{log:#}");
+}
