@@ -206,8 +206,13 @@ pub(crate) async fn reverse(
     // A memory that loses the user's consent leaves the prompts of open sessions too.
     let consented = |v: &&Version| v.consented_at.is_some();
     let agreed: BTreeSet<FactId> = opened.iter().filter(consented).map(|v| v.fact).collect();
-    let loses_consent = |v: &&Version| v.consented_at.is_none() && agreed.contains(&v.fact);
-    let thaws: Vec<FactId> = changes.opens.iter().filter(loses_consent).map(|v| v.fact).collect();
+    let loses_consent = |v: &Version| v.consented_at.is_none() && agreed.contains(&v.fact);
+    // So does its line if that says the opposite of whether the memory may be mentioned.
+    let shown: BTreeSet<(FactId, bool)> =
+        opened.iter().map(|v| (v.fact, v.claim.unmentioned)).collect();
+    let is_shown_wrong = |v: &Version| shown.contains(&(v.fact, !v.claim.unmentioned));
+    let is_outdated = |v: &&Version| loses_consent(v) || is_shown_wrong(v);
+    let thaws: Vec<FactId> = changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
     let mut effect = Effect {
         changes,
         opens_links,

@@ -103,6 +103,8 @@ pub fn lower_version(version: &mut Version, screening: &Screening, domains: &BTr
     version.confidence = version.confidence.map(|sure| sure.min(MAX_CONFIDENCE));
     let mut claim = without_authority(version.claim.clone(), Writer::Import);
     claim.evidence = vec![ClaimEvidence::of("import", Format::Lukasa.as_str())];
+    // Only the user asks assistants to use a memory without mentioning it.
+    claim.unmentioned = false;
     if claim.domain.is_none() {
         let known = screening.domain().filter(|name| domains.contains(*name));
         claim.domain = known.map(str::to_owned);
@@ -202,9 +204,9 @@ mod tests {
     use crate::domain::builtin_domains;
     use crate::fact::Force;
     use crate::id::{TenantId, UserId};
+    use crate::project::Project;
 
     fn lowering() -> Lowering {
-    use crate::project::Project;
         let user = UserId::named(TenantId::named("a"), "ana");
         let domains = builtin_domains().into_iter().map(|domain| (domain, false)).collect();
         Lowering { import: ImportId::of(user, "lukasa", "x"), domains, now: at(100) }
@@ -225,6 +227,7 @@ mod tests {
             (version.consented_at, version.confirmed_at) = (forged, forged);
             version.last_confirmed_at = forged;
             version.claim.importance = 1.0;
+            version.claim.unmentioned = true;
             version.claim.evidence = vec![ClaimEvidence::of("quote", "the user said so")];
             version.session = Some("a chat that is not in the file".into());
             contents.operations[0].undoes = Some(crate::id::Ids::new(at(9), [9; 16]).operation());
@@ -236,6 +239,7 @@ mod tests {
         let dates = [version.consented_at, version.confirmed_at, version.last_confirmed_at];
         assert_eq!((dates, &version.session), ([None; 3], &None));
         assert!(version.claim.importance <= crate::Claim::saying("").importance);
+        assert!(!version.claim.unmentioned);
         assert_eq!(version.claim.evidence, [ClaimEvidence::of("import", "lukasa")]);
         let operation = &contents.operations[0];
         assert_eq!((operation.caller, operation.undoes), (CallerKind::Job, None));
@@ -299,10 +303,6 @@ mod tests {
     }
 
     #[test]
-    fn observations_about_closed_domains_are_left_out_of_an_untrusted_export() {
-        let observed = |seed: u8, payload: serde_json::Value| Observation {
-            id: crate::id::Ids::new(at(1), [seed; 16]).observation(),
-    #[test]
     fn session_keeps_its_project_unless_it_is_an_order_or_a_secret() {
         for (name, keeps) in [
             ("create-react-app", true),
@@ -321,6 +321,10 @@ mod tests {
         }
     }
 
+    #[test]
+    fn observations_about_closed_domains_are_left_out_of_an_untrusted_export() {
+        let observed = |seed: u8, payload: serde_json::Value| Observation {
+            id: crate::id::Ids::new(at(1), [seed; 16]).observation(),
             source: "app".into(),
             kind: "note".into(),
             at: at(1),
