@@ -8,7 +8,7 @@ use lukasa_core::{
 use lukasa_store::{fact, link, operation, removal, session};
 
 use crate::error::{Error, Result};
-use crate::facts::remaining;
+use crate::facts::{check_other_member, remaining};
 use crate::removal::{check_human, find_blocking_removal, restore_sources, undo_sources};
 use crate::request::Request;
 use crate::sessions::Sessions;
@@ -192,6 +192,7 @@ pub(crate) async fn reverse(
         .iter()
         .map(|link| link.reopened(stamp.ids.link(), stamp.operation, known))
         .collect();
+    check_other_member(&writing, &changes.opens).await?;
     let mut outcome = Outcome::of(Verb::Undo, format!("Undone: {}", target.verb.as_str()));
     for fact in &target.facts {
         if changes.opens.iter().any(|v| v.fact == *fact) {
