@@ -27,7 +27,7 @@ use crate::caller::{Caller, CallerKind};
 use crate::fact::{Claim, Force, Version, value_text};
 use crate::origin::{Origin, Voice};
 use crate::words;
-pub use names::{is_plain_key, line_directs, name_directs, project_fault};
+pub use names::{is_plain_key, line_directs, name_directs, project_directs, project_fault};
 
 /// Contradicting a memory of at least this importance needs consent (R125).
 pub const IMPORTANT: f32 = 0.85;

@@ -37,7 +37,8 @@ pub struct CalibratedFloor {
     pub floor: f32,
     pub samples: usize,
     pub wrong: usize,
-    /// Memories that it is based on, those that were wrong first.
+    /// The first of the memories that it is based on, those that were wrong before the others. With the
+    /// permanent removal of any memory all thresholds are removed, and derived again without it.
     pub facts: Vec<FactId>,
     pub compiled_at: Timestamp,
 }

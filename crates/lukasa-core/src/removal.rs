@@ -40,7 +40,7 @@ pub struct Sources {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainConsent {
     pub domain: String,
-    /// Whether the consent opened the domain too.
+    /// Whether the consent opened the domain too, because the user had not.
     pub opens: bool,
 }
 

@@ -45,9 +45,9 @@ impl Consents {
             let outcome = Outcome::of(Verb::Confirm, "You have already agreed.".into());
             return writing.answer(outcome).await;
         }
-        let opens = domain.requires_opt_in && !opened;
+        let opens = !opened;
         let mut effect = Effect::default();
-        if opens {
+        if opens && domain.requires_opt_in {
             learn_left_out(&self.parts, &mut effect.with, &writing.scope, request, name).await?;
         }
         domain_question::answer(&mut effect.with, &writing.scope, name, true, writing.stamp.at);
@@ -88,7 +88,8 @@ impl Consents {
 }
 
 /// Gives consents, or withdraws them and closes the domains that they opened; returns the entries of
-/// the audit log to write with the operation.
+/// the audit log to write with the operation. A consent that opened no domain is not given again after
+/// the user has closed the domain.
 pub(crate) async fn set_consents(
     writing: &Writing<'_>,
     consents: &[DomainConsent],
@@ -97,8 +98,12 @@ pub(crate) async fn set_consents(
     let (scope, at) = (&writing.scope, writing.stamp.at);
     let mut batch = Batch::default();
     for DomainConsent { domain: name, opens } in consents {
-        if gives {
+        if gives && *opens {
             domain::admit_inferred(scope, name, true, at).await?;
+        } else if gives {
+            if !domain::admit_inferred_if_open(scope, name).await? {
+                return Err(Error::NotUndoable);
+            }
         } else if *opens {
             domain::close(scope, name).await?;
             context::thaw_domain(scope, name).await?;

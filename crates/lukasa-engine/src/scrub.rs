@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lukasa_core::Timestamp;
-use lukasa_core::placement::MAIN_CELL;
 use lukasa_core::time::micros;
 use lukasa_store::cell_admin::{self, CellAddress};
 use lukasa_store::{ConnectOptions, PoolSizes, Store, scrub};
@@ -16,9 +15,10 @@ pub use lukasa_store::scrub::{ScrubProgress, ScrubReport};
 
 /// Scrubs erased data from the files of all cells, as the owner. Without erasures since the last
 /// scrub there is nothing to do, unless `always`. A cell that users were moved away from has their
-/// rows in its files, and the directory has the names of erased users of all cells, with their
-/// credentials; so these are rewritten before any erasure is marked as scrubbed. While users are being
-/// moved nothing is scrubbed: the files of two cells have their rows.
+/// rows in its files. The directory has the names of erased users of all cells, with their
+/// credentials, and any cell may have a space that an erased user was a member of. So these are
+/// rewritten before any erasure is marked as scrubbed. While users are being moved nothing is
+/// scrubbed: the files of two cells have their rows.
 pub async fn scrub(
     connect: &ConnectOptions,
     now: Timestamp,
@@ -54,12 +54,11 @@ pub async fn scrub(
 }
 
 /// The cells whose files are rewritten before any erasure is marked, of those with whether users were
-/// erased in them.
+/// erased in them. What an erasure removed from its own cell is rewritten with the erasures there.
 fn cells_to_rewrite<'c>(cells: &[(&'c CellAddress, bool)]) -> Vec<&'c CellAddress> {
-    let is_directory = |cell: &CellAddress| cell.name == MAIN_CELL;
-    let erased_elsewhere = cells.iter().any(|(cell, erased)| !is_directory(cell) && *erased);
-    let is_needed =
-        |cell: &CellAddress| cell.moved_from_at.is_some() || is_directory(cell) && erased_elsewhere;
+    let erased_elsewhere =
+        |cell: &CellAddress| cells.iter().any(|(other, erased)| *erased && other.name != cell.name);
+    let is_needed = |cell: &CellAddress| cell.moved_from_at.is_some() || erased_elsewhere(cell);
     cells.iter().map(|(cell, _)| *cell).filter(|cell| is_needed(cell)).collect()
 }
 
@@ -84,10 +83,12 @@ pub async fn unscrubbed(connect: &ConnectOptions) -> Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use lukasa_core::placement::MAIN_CELL;
+
     use super::*;
 
     #[test]
-    fn scrub_rewrites_the_directory_after_an_erasure_of_a_user_in_another_cell() {
+    fn scrub_rewrites_the_other_cells_after_an_erasure_of_a_user() {
         let connect = || ConnectOptions { url: String::new(), pool_size: 1, ca_file: None };
         let cell = |name: &str, moved: bool| CellAddress {
             name: name.to_owned(),
@@ -101,8 +102,12 @@ mod tests {
         };
         assert_eq!(names(&[(&main, false), (&east, true)]), [MAIN_CELL]);
         assert_eq!(names(&[(&main, false), (&east, true), (&west, false)]), [MAIN_CELL, "west"]);
-        // An erasure in main is scrubbed from its files with the others of main.
-        assert_eq!(names(&[(&main, true), (&east, false)]), Vec::<String>::new());
+        // The other cells may have spaces that the user was a member of. An erasure in main is
+        // scrubbed from the files of main with the others there.
+        assert_eq!(names(&[(&main, true), (&east, false)]), ["east"]);
+        assert_eq!(names(&[(&main, true), (&east, true)]), [MAIN_CELL, "east"]);
+        assert_eq!(names(&[(&main, true)]), Vec::<String>::new());
+        assert_eq!(names(&[(&main, false), (&east, false)]), Vec::<String>::new());
         assert_eq!(names(&[(&main, false), (&west, false)]), ["west"]);
     }
 }

@@ -8,7 +8,7 @@ use lukasa_core::{
 use lukasa_store::{fact, link, operation, removal, session};
 
 use crate::error::{Error, Result};
-use crate::facts::remaining;
+use crate::facts::{check_other_member, remaining};
 use crate::removal::{check_human, find_blocking_removal, restore_sources, undo_sources};
 use crate::request::Request;
 use crate::sessions::Sessions;
@@ -192,6 +192,7 @@ pub(crate) async fn reverse(
         .iter()
         .map(|link| link.reopened(stamp.ids.link(), stamp.operation, known))
         .collect();
+    check_other_member(&writing, &changes.opens).await?;
     let mut outcome = Outcome::of(Verb::Undo, format!("Undone: {}", target.verb.as_str()));
     for fact in &target.facts {
         if changes.opens.iter().any(|v| v.fact == *fact) {
@@ -206,8 +207,13 @@ pub(crate) async fn reverse(
     // A memory that loses the user's consent leaves the prompts of open sessions too.
     let consented = |v: &&Version| v.consented_at.is_some();
     let agreed: BTreeSet<FactId> = opened.iter().filter(consented).map(|v| v.fact).collect();
-    let loses_consent = |v: &&Version| v.consented_at.is_none() && agreed.contains(&v.fact);
-    let thaws: Vec<FactId> = changes.opens.iter().filter(loses_consent).map(|v| v.fact).collect();
+    let loses_consent = |v: &Version| v.consented_at.is_none() && agreed.contains(&v.fact);
+    // So does its line if that says the opposite of whether the memory may be mentioned.
+    let shown: BTreeSet<(FactId, bool)> =
+        opened.iter().map(|v| (v.fact, v.claim.unmentioned)).collect();
+    let is_shown_wrong = |v: &Version| shown.contains(&(v.fact, !v.claim.unmentioned));
+    let is_outdated = |v: &&Version| loses_consent(v) || is_shown_wrong(v);
+    let thaws: Vec<FactId> = changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
     let mut effect = Effect {
         changes,
         opens_links,

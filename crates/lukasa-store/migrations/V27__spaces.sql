@@ -47,7 +47,6 @@ grant select, insert, delete on membership to lukasa_serve;
 
 -- The member who wrote an operation of a space; null in the memory of a user, and after the member was erased.
 alter table operation add column member_id uuid;
-create index operation_of_member on operation (user_id, member_id) where member_id is not null;
 
 -- The serving role can remove the member of an operation, and not name another one.
 create function remove_operation_member() returns trigger language plpgsql as $$

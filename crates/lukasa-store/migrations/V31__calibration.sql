@@ -1,5 +1,6 @@
--- Minimum confidences that were derived from how often learned memories turned out right. A row is a cache: it is
--- removed with a memory that it is based on, and upkeep derives it again.
+-- Minimum confidences that were derived from how often learned memories turned out right. A row is a cache: all of a
+-- user's are removed when a memory or a turn is permanently removed, because a row names only some of the memories
+-- that it is based on, and upkeep derives them again.
 
 create table calibration (
   user_id     uuid not null,
@@ -8,7 +9,7 @@ create table calibration (
   floor       real not null check (floor >= 0.7::real and floor <= 1),
   samples     integer not null check (samples > 0),
   wrong       integer not null check (wrong between 0 and samples),
-  -- Memories that it is based on, those that were wrong first.
+  -- The first of the memories that it is based on, those that were wrong before the others.
   facts       uuid[] not null,
   compiled_at timestamptz not null,
   primary key (user_id, category)

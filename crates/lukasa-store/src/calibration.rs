@@ -53,6 +53,9 @@ pub async fn samples(scope: &Scope) -> Result<Vec<CalibrationSample>> {
     })
 }
 
+/// Removes all calibrated thresholds of the user. Upkeep derives them again.
+pub(crate) const REMOVE_SQL: &str = "delete from calibration where user_id = $1";
+
 /// The calibrated thresholds of the user.
 pub async fn floors(scope: &Scope) -> Result<Vec<CalibratedFloor>> {
     const SQL: &str = "select category, floor, samples, wrong, facts, compiled_at from calibration \
@@ -78,7 +81,7 @@ pub fn replace(batch: &mut Batch, scope: &Scope, floors: &[CalibratedFloor]) {
     const INSERT: &str = "insert into calibration (user_id, tenant_id, category, floor, samples, \
                             wrong, facts, compiled_at) values ($1, $2, $3, $4, $5, $6, $7, $8)";
     let (user, tenant) = (scope.user().uuid(), scope.tenant().uuid());
-    batch.push("delete from calibration where user_id = $1", vec![Box::new(user)]);
+    batch.push(REMOVE_SQL, vec![Box::new(user)]);
     for new in floors {
         let facts: Vec<Uuid> = new.facts.iter().map(|fact| fact.uuid()).collect();
         let count = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);

@@ -169,10 +169,11 @@ pub async fn remove_fact(scope: &Scope, fact: FactId) -> Result<()> {
           (select etag from given_baseline where user_id = $1 and $2 = any(facts)))",
         "delete from given_baseline where user_id = $1 and $2 = any(facts)",
         "delete from usage where user_id = $1 and fact_id = $2",
-        "delete from calibration where user_id = $1 and $2 = any(facts)",
     ] {
         scope.query(sql, &params).await?;
     }
+    // A threshold names only some of the memories that it is based on.
+    scope.query(crate::calibration::REMOVE_SQL, &[&user]).await?;
     Ok(())
 }
 

@@ -110,6 +110,13 @@ pub async fn admit_inferred(scope: &Scope, name: &str, admits: bool, now: Timest
     Ok(())
 }
 
+/// Lets inferred memories of a domain be used without asking; false if the user has not opened it.
+pub async fn admit_inferred_if_open(scope: &Scope, name: &str) -> Result<bool> {
+    const SQL: &str = "update user_domain set admits_inferred = true \
+                        where user_id = $1 and domain = $2 returning domain";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &name]).await?.is_empty())
+}
+
 pub async fn close(scope: &Scope, name: &str) -> Result<()> {
     const SQL: &str = "delete from user_domain where user_id = $1 and domain = $2";
     scope.query(SQL, &[&scope.user().uuid(), &name]).await?;

@@ -5,13 +5,12 @@
 use lukasa_core::{Episode, EpisodeId, FactId, OperationId, Timestamp, Turn, TurnId, Verb};
 use uuid::Uuid;
 
-use crate::context;
-use crate::domain_question;
 use crate::error::Result;
 use crate::learning::{episode, episode_columns};
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 use crate::session::{self, turn, turn_columns};
+use crate::{calibration, context, domain_question};
 
 /// Those of these turns and observations that a version of a fact, current or closed, cites in its
 /// support or its evidence. Reads every version once, however many names there are.
@@ -381,6 +380,8 @@ pub fn erase_sources(
     ] {
         batch.push(sql, vec![Box::new(user), Box::new(ids.clone())]);
     }
+    // Outcomes that were said in a turn count for the thresholds.
+    batch.push(calibration::REMOVE_SQL, vec![Box::new(user)]);
     domain_question::remove_turns(batch, scope, &ids);
     remove_passages(batch, scope, episode_ids.clone());
     batch.push(

@@ -1,51 +1,87 @@
-//! Queries for the review by the user: proposals, facts that may be outdated, and recently
+//! Queries for the review by the user: proposals, contradictions, facts that may be outdated, and recently
 //! extracted facts.
 
-use lukasa_core::{FactId, Timestamp, Version};
-use uuid::Uuid;
+use lukasa_core::{Link, Timestamp, Version};
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
+use crate::link::{link, link_columns};
 use crate::row::{Columns, all, one};
 use crate::scope::{Param, Scope};
 
-/// The proposals and candidates of the user, except those of the facts in `$2`.
-macro_rules! from_waiting {
+/// The open contradictions at `$2`: links from a fact that is active or waits for a decision to one that
+/// is active.
+macro_rules! from_contradictions {
     () => {
-        " from fact_version where user_id = $1 and known_until is null \
-           and state in ('proposed', 'candidate') and fact_id <> all($2)"
+        " from link l where l.user_id = $1 and l.relation = 'contradicts' and l.known_until is null \
+           and exists (select 1 from fact_version v where v.user_id = $1 \
+             and v.fact_id = l.from_fact and v.known_until is null \
+             and v.state in ('active', 'proposed', 'candidate') and v.valid_from <= $2 \
+             and (v.valid_until is null or v.valid_until > $2)) \
+           and exists (select 1 from fact_version v where v.user_id = $1 \
+             and v.fact_id = l.to_fact and v.known_until is null and v.state = 'active' \
+             and v.valid_from <= $2 and (v.valid_until is null or v.valid_until > $2))"
     };
 }
 
-/// Proposals and candidates of other facts than `except`, newest first.
-pub async fn waiting(scope: &Scope, except: &[FactId], limit: i64) -> Result<Vec<Version>> {
+/// The links of open contradictions, from the fact that contradicts the other; newest first.
+pub async fn contradictions(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        from_contradictions!(),
+        " order by l.known_from desc, l.link_id limit $3"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &now, &limit];
+    all(&scope.query(SQL, &params).await?, link)
+}
+
+/// How many links [`contradictions`] has without a limit.
+pub async fn count_contradictions(scope: &Scope, now: Timestamp) -> Result<i64> {
+    const SQL: &str = concat!("select count(*)", from_contradictions!());
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &now]).await?;
+    let count = one(&rows, |row| Columns::of(row, "link").take())?;
+    Ok(count.unwrap_or_default())
+}
+
+/// The proposals and candidates of the user, except the waiting sides of contradictions that are open
+/// at `$2`.
+macro_rules! from_waiting {
+    () => {
+        concat!(
+            " from fact_version w where w.user_id = $1 and w.known_until is null \
+               and w.state in ('proposed', 'candidate') and not exists (select 1",
+            from_contradictions!(),
+            " and l.from_fact = w.fact_id)"
+        )
+    };
+}
+
+/// Proposals and candidates that are in no open contradiction, newest first.
+pub async fn waiting(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
         from_waiting!(),
         " order by state desc, known_from desc, version_id limit $3"
     );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &uuids(except), &limit];
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &now, &limit];
     all(&scope.query(SQL, &params).await?, version)
 }
 
 /// How many proposals and how many candidates [`waiting`] has without a limit.
-pub async fn count_waiting(scope: &Scope, except: &[FactId]) -> Result<(i64, i64)> {
+pub async fn count_waiting(scope: &Scope, now: Timestamp) -> Result<(i64, i64)> {
     const SQL: &str = concat!(
         "select count(*) filter (where state = 'proposed'), \
                 count(*) filter (where state = 'candidate')",
         from_waiting!()
     );
-    let rows = scope.query(SQL, &[&scope.user().uuid(), &uuids(except)]).await?;
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &now]).await?;
     let counts = one(&rows, |row| {
         let mut columns = Columns::of(row, "fact_version");
         Ok((columns.take()?, columns.take()?))
     })?;
     Ok(counts.unwrap_or_default())
-}
-
-fn uuids(facts: &[FactId]) -> Vec<Uuid> {
-    facts.iter().map(|fact| fact.uuid()).collect()
 }
 
 /// Stated active facts at `$3` that were last confirmed before `$2`, or that use has contradicted since.

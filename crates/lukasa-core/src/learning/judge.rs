@@ -418,22 +418,28 @@ fn assess(
     let named = item.domain.as_deref().and_then(|name| domain_named(scene, name));
     // Only the memory and its quotations would be stored, not the sentences around them.
     let stored = found.iter().map(|found| readings.of(&found.quote)).chain([Rc::clone(&content)]);
-    let sensitive_kind = stored.into_iter().find_map(|reading| reading.sensitive());
+    let kinds: Vec<Sensitive> = stored.filter_map(|reading| reading.sensitive()).collect();
+    let sensitive_kind = kinds.first().copied();
     let sensitive_domain =
         sensitive_kind.and_then(Sensitive::domain).and_then(|name| domain_named(scene, name));
     let (domain, opened) = match sensitive_domain.or(named) {
         Some((domain, opened)) => (Some(domain), *opened),
         None => (None, true),
     };
+    // A consent is for what the words say. The domain that the model wrote does not extend it to other
+    // kinds, some of which have no domain.
+    let is_covered =
+        |domain: &Domain| kinds.iter().all(|kind| kind.domain() == Some(domain.name.as_str()));
     let sensitivity = match domain {
         Some(domain) if domain.requires_opt_in && !opened => Sensitivity::Closed,
+        _ if sensitive_kind.is_some() && sensitive_domain.is_none() => Sensitivity::NoDomain,
         Some(domain) if sensitive_domain.is_some() || domain.sensitive => {
-            match scene.policy.admits_inferred.contains(&domain.name) {
+            let consents = scene.policy.admits_inferred.contains(&domain.name);
+            match consents && is_covered(domain) {
                 true => Sensitivity::Admitted,
                 false => Sensitivity::Open,
             }
         }
-        _ if sensitive_kind.is_some() => Sensitivity::NoDomain,
         _ => Sensitivity::Plain,
     };
     let traits = Traits { sensitivity, directs: order || commanded, ..Traits::default() };

@@ -137,3 +137,22 @@ fn consent_to_a_domain_admits_what_is_inferred_about_it_and_nothing_that_directs
     let allows = Fixture::said(&format!("{allows}.")).open("finance");
     assert_eq!(state(judged(allows, true, &order)), State::Proposed, "an authorisation");
 }
+
+#[test]
+fn consent_to_a_domain_admits_no_other_sensitive_kind_that_the_model_files_under_it() {
+    let judged = |quote: &str, content: &str| {
+        let mut fixture = Fixture::said(&format!("{quote}.")).open("finance");
+        fixture.policy = Policy::preset("advisor").unwrap();
+        fixture.policy.admits_inferred.insert("finance".to_owned());
+        fixture.kept(&ProposedMemory { domain: Some("finance".into()), ..item(content, quote) })
+    };
+    for (quote, content) in [
+        ("I am a member of the Green party", "User is a member of the Green party."),
+        ("I am openly gay since college", "User is openly gay since college."),
+        ("I was convicted of fraud in Leeds", "User was convicted of fraud in Leeds."),
+    ] {
+        assert_eq!(judged(quote, content).state, State::Proposed, "{content}");
+    }
+    let kept = judged("I earn 4,000 euros a month", "User earns 4,000 euros a month.");
+    assert_eq!(kept.state, State::Active);
+}

@@ -8,12 +8,12 @@ use lukasa_core::ImportId;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
-use lukasa_store::{Batch, audit, import, observation, session};
+use lukasa_store::{Batch, audit, import, observation, operation, session};
 
 use super::Archives;
 use super::ImportRecord;
 use crate::error::{Error, Result};
-use crate::removal::ObservationSelection;
+use crate::removal::{ObservationSelection, check_human};
 use crate::request::Request;
 
 /// Result of undoing an import.
@@ -36,6 +36,13 @@ impl Archives {
         let scope = self.transactions.write(request).await?;
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
         let sessions = import::sessions(&scope, id).await?;
+        // Refused before anything is written, which would stay.
+        for by in &there.operations {
+            let by = operation::find(&scope, *by).await?.ok_or(Error::OperationNotFound)?;
+            if by.undone_by.is_none() {
+                check_human(request, by.caller)?;
+            }
+        }
         let mut batch = Batch::default();
         observation::mark_import_undone(&mut batch, &scope, id);
         scope.run(&batch).await?;

@@ -16,6 +16,7 @@ use lukasa_store::passage::RecallState;
 use lukasa_store::retrieval_batch::{BatchedRecord, NewRetrieval};
 use lukasa_store::{Batch, Store, directory, job};
 use moka::sync::Cache;
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Contexts;
@@ -241,13 +242,29 @@ async fn write_single(store: &Store, new: &NewRetrieval) -> lukasa_store::Result
     scope.commit().await
 }
 
-/// The approximate size of a record in memory, in bytes. A line of a trace or a baseline takes about
-/// as much as its JSON values.
+/// The approximate size of a record in memory, in bytes.
 fn size_of_record(new: &NewRetrieval) -> usize {
-    const FIXED: usize = 4_096;
-    const EACH_LINE: usize = 512;
-    let given = new.given.as_ref().map_or(0, |given| given.facts.len());
-    FIXED + new.retrieval.dynamic.len() + EACH_LINE * (given + new.retrieval.facts.len())
+    const FIXED: usize = 1_024;
+    let own = &new.retrieval;
+    let given = new.given.as_ref().map_or(0, |given| {
+        size_of_json(&given.items) + given.etag.len() + size_of_val(given.facts.as_slice())
+    });
+    FIXED + own.dynamic.len() + size_of_json(&own.trace) + size_of_val(own.facts.as_slice()) + given
+}
+
+/// The approximate size of a JSON value in memory, in bytes.
+fn size_of_json(value: &Value) -> usize {
+    /// A field has a hash and a place in an index besides its name and its value.
+    const EACH_FIELD: usize = 64;
+    let own = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(size_of_json).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| EACH_FIELD + name.len() + size_of_json(field)).sum()
+        }
+    };
+    size_of::<Value>() + own
 }
 
 impl Contexts {
@@ -295,6 +312,7 @@ fn facts_of(lines: &[PromptLine]) -> Vec<FactId> {
 mod tests {
     use lukasa_core::{Ids, TenantId};
     use lukasa_store::ConnectOptions;
+    use serde_json::json;
 
     use super::*;
 
@@ -312,6 +330,23 @@ mod tests {
         let tenant = TenantId::named("acme");
         let user = UserId::named(tenant, "alice");
         NewRetrieval { tenant, user, retrieval, given: None, state: RecallState::default() }
+    }
+
+    #[test]
+    fn size_of_a_record_counts_the_entries_of_its_trace_and_of_its_baseline() {
+        let entries = |count: usize| {
+            let left_out = (0..count).map(|n| json!([n, "less relevant", 0.25]));
+            json!({ "left_out": left_out.collect::<Vec<_>>() })
+        };
+        let none = size_of_record(&record(1));
+        let mut large = record(2);
+        large.retrieval.trace = entries(500);
+        let text = large.retrieval.trace.to_string().len();
+        let traced = size_of_record(&large);
+        assert!(traced > none + text, "{traced} bytes, and {text} as text");
+        large.given =
+            Some(kept::GivenBaseline { etag: "x".into(), items: entries(500), facts: Vec::new() });
+        assert!(size_of_record(&large) > traced + text);
     }
 
     #[tokio::test]

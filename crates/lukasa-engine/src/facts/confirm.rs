@@ -2,7 +2,7 @@
 //! acceptance is bound to the exact bytes that were shown.
 
 use lukasa_core::admission::Writer;
-use lukasa_core::{CallerKind, Edit, FactId, Origin, Refusal, State, Verb, Version, record};
+use lukasa_core::{CallerKind, Edit, FactId, Force, Origin, Refusal, State, Verb, Version, record};
 use lukasa_store::{fact, space};
 
 use super::Facts;
@@ -107,10 +107,37 @@ impl Facts {
 /// consent. What directs the assistants of all members is accepted by another one.
 async fn is_author(writing: &Writing<'_>, known: &[Version]) -> Result<bool> {
     let waits = |v: &&Version| matches!(v.state, State::Proposed | State::Candidate);
-    let editions: Vec<(FactId, i32)> =
+    let waiting: Vec<(FactId, i32)> =
         known.iter().filter(waits).map(|v| (v.fact, v.number)).collect();
-    let authors = space::authors(&writing.scope, &editions).await?;
+    has_written(writing, &waiting).await
+}
+
+/// Whether the member who acts in a space, or an assistant of theirs, wrote one of these editions.
+async fn has_written(writing: &Writing<'_>, editions: &[(FactId, i32)]) -> Result<bool> {
+    if editions.is_empty() {
+        return Ok(false);
+    }
+    let authors = space::authors(&writing.scope, editions).await?;
     Ok(authors.iter().any(|(_, author)| Some(*author) == writing.caller().member))
+}
+
+/// Refuses a member of a space who would alone bring back their own order, permission or hard rule by
+/// these versions: another member may have withdrawn it.
+pub(crate) async fn check_other_member(writing: &Writing<'_>, opens: &[Version]) -> Result<()> {
+    if writing.caller().member.is_none() {
+        return Ok(());
+    }
+    let mut binding = Vec::new();
+    for version in opens.iter().filter(|version| version.state == State::Active) {
+        let is_hard = version.claim.force == Force::Hard;
+        if is_hard || admission::screen(&version.claim).await.directs {
+            binding.push((version.fact, version.number));
+        }
+    }
+    match has_written(writing, &binding).await? {
+        true => Err(Error::NeedsOtherMember),
+        false => Ok(()),
+    }
 }
 
 /// The digest of the words that wait for consent.

@@ -17,6 +17,7 @@ use crate::policy::Policies;
 use crate::transaction::Transactions;
 
 pub use confirm::ProposalDecision;
+pub(crate) use confirm::check_other_member;
 pub use link::{LinkedMemory, MAX_GRAPH_DEPTH, MemoryGraph};
 pub use lukasa_store::list::{ListFilter, ListPlace, ListedProjects};
 pub use read::{Cursor, HistoryEntry, Listing, OperationLogPage, Page};

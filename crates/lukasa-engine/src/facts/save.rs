@@ -1,7 +1,7 @@
 //! Save and propose: a new memory, active at once or waiting for the user's confirmation.
 
 use futures_util::try_join;
-use lukasa_core::admission::name_directs;
+use lukasa_core::admission::project_directs;
 use lukasa_core::fade::Lifetime;
 use lukasa_core::learning::explicit;
 use lukasa_core::record::{self, Provenance};
@@ -155,7 +155,7 @@ impl Facts {
         new.claim.project = project_of(scope, &new).await?;
         // A project of the session was not screened with the claim.
         let project = new.claim.project.as_ref().map(Project::as_str);
-        screening.directs |= project.is_some_and(name_directs);
+        screening.directs |= project.is_some_and(project_directs);
         let claim = new.claim.clone();
         let keep_without_domain = new.keep_without_domain;
         let ask = AdmissionRequest::of(&request.caller, &screening);

@@ -13,7 +13,7 @@ use lukasa_store::{context, erasure, fact, idempotency, operation, removal};
 use super::Removals;
 use super::{new_erasure, record_erasures};
 use crate::error::{Error, Result};
-use crate::facts::{Target, remaining};
+use crate::facts::{Target, check_other_member, remaining};
 use crate::journal::JournalEntry;
 use crate::request::Request;
 use crate::telemetry::record_removal;
@@ -88,6 +88,7 @@ impl Removals {
             return Err(Refusal::NotGone.into());
         }
         let changes = record::reverse(&gone, &closed, &mut writing.stamp);
+        check_other_member(&writing, &changes.opens).await?;
         let after = remaining(&known, &changes);
         let claim = closed[0].claim.clone();
         let from = closed[0].valid.from;

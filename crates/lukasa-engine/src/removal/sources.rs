@@ -316,10 +316,12 @@ pub(crate) async fn undo_sources(
     let back: Vec<EpisodeId> = retold.iter().map(|episode| episode.id).collect();
     removal::mark_episodes(&mut batch, scope, &back, None);
     let mut gone = removal::episodes(scope, &sources.episodes).await?;
-    if let Some(Episode { session, .. }) = gone.first().filter(|_| sources.session.is_none()) {
+    if sources.session.is_none() {
         let without: Vec<EpisodeId> = sources.episodes.iter().chain(&since).copied().collect();
-        let summary = joined_summary(scope, session, &without, &retold).await?;
-        session::replace_summary(&mut batch, scope, session, summary.as_ref());
+        for session in sessions_of(&gone) {
+            let summary = joined_summary(scope, session, &without, &retold).await?;
+            session::replace_summary(&mut batch, scope, session, summary.as_ref());
+        }
         gone.retain(|episode| !retold.iter().any(|other| overlap(episode, other)));
         queue_retells(&mut batch, writing, &gone);
     }
@@ -358,6 +360,11 @@ pub(crate) async fn find_blocking_removal(
         gone.alone.filter(|_| !itself).or(gone.with_session.filter(|_| !whole))
     };
     Ok(removal::withdrawn(scope, &turns).await?.into_iter().find_map(missing))
+}
+
+/// The sessions of these episodes, each once.
+fn sessions_of<'e>(episodes: impl IntoIterator<Item = &'e Episode>) -> BTreeSet<&'e str> {
+    episodes.into_iter().map(|episode| episode.session.as_str()).collect()
 }
 
 /// Whether two episodes are about some of the same turns.
@@ -428,9 +435,8 @@ pub(crate) async fn restore_sources(
         Some(after) => removal::made_for(scope, after.id).await?,
         None => Vec::new(),
     };
-    if let Some(Episode { session, .. }) =
-        back.first().or(broken.first()).filter(|_| sources.session.is_none())
-    {
+    let touched = sessions_of(back.iter().chain(&broken));
+    for session in touched.into_iter().filter(|_| sources.session.is_none()) {
         let current = episode::of_session(scope, session).await?;
         let replaces = |new: &Episode| {
             !whole.contains(&new.id) && back.iter().any(|episode| overlap(episode, new))

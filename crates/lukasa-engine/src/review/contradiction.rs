@@ -1,11 +1,13 @@
 //! Contradictions: recorded when detected, listed, and resolved only by the user.
 
+use std::collections::HashMap;
+
 use lukasa_core::link::CONTRADICTS;
 use lukasa_core::{
     Caller, CallerKind, Edit, FactId, Link, Period, Refusal, State, Timestamp, Verb, Version,
     record,
 };
-use lukasa_store::{fact, link};
+use lukasa_store::{Scope, fact, link, review};
 
 use super::Reviews;
 use crate::admission::check_domain;
@@ -17,7 +19,7 @@ use crate::transaction::{Effect, Outcome, WriteStart};
 
 const SUPERSEDES: &str = "supersedes";
 /// Maximum number of listed contradictions.
-pub(super) const MAX_CONTRADICTIONS: usize = 200;
+pub(super) const MAX_CONTRADICTIONS: i64 = 200;
 
 /// Two memories that cannot both be true.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,33 +49,8 @@ impl Reviews {
         caller: &Caller,
         now: Timestamp,
     ) -> Result<Vec<Contradiction>> {
-        let mut listed = self.all_contradictions(caller, now).await?;
-        listed.truncate(MAX_CONTRADICTIONS);
-        Ok(listed)
-    }
-
-    /// All unresolved contradictions, to be counted.
-    pub(super) async fn all_contradictions(
-        &self,
-        caller: &Caller,
-        now: Timestamp,
-    ) -> Result<Vec<Contradiction>> {
         let scope = self.transactions.read(caller, now).await?;
-        let links = link::of_relation(&scope, CONTRADICTS, i64::MAX).await?;
-        let ends: Vec<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
-        let versions = fact::current_or_waiting(&scope, &ends, now).await?;
-        let of = |id: FactId| versions.iter().find(|version| version.fact == id);
-        let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
-        let pairs = links.iter().filter_map(|link| {
-            let (against, active) = (of(link.from)?, of(link.to)?);
-            let open = is_open(against) && active.state == State::Active;
-            open.then(|| Contradiction {
-                since: link.known.from,
-                standing: show(active),
-                against: show(against),
-            })
-        });
-        Ok(pairs.collect())
+        list_contradictions(&scope, now).await
     }
 
     /// Resolves a contradiction: a human says which of the two memories is true, or that both are.
@@ -166,6 +143,32 @@ impl Reviews {
         outcome.memories = shown;
         writing.finish(Verb::Resolve, effect, outcome).await
     }
+}
+
+/// The first of the unresolved contradictions, the newest first.
+pub(super) async fn list_contradictions(
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Vec<Contradiction>> {
+    let links = review::contradictions(scope, now, MAX_CONTRADICTIONS).await?;
+    let ends: Vec<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
+    let versions = fact::current_or_waiting(scope, &ends, now).await?;
+    let (mut first, mut active) = (HashMap::new(), HashMap::new());
+    for version in &versions {
+        first.entry(version.fact).or_insert(version);
+        if version.state == State::Active {
+            active.entry(version.fact).or_insert(version);
+        }
+    }
+    let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
+    let pairs = links.iter().filter_map(|link| {
+        Some(Contradiction {
+            since: link.known.from,
+            standing: show(active.get(&link.to)?),
+            against: show(first.get(&link.from)?),
+        })
+    });
+    Ok(pairs.collect())
 }
 
 fn is_open(version: &Version) -> bool {

@@ -5,7 +5,7 @@ mod contradiction;
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::fade::STALE_AFTER;
-use lukasa_core::{Caller, Domain, FactId, State, Timestamp, Version};
+use lukasa_core::{Caller, Domain, State, Timestamp, Version};
 use lukasa_store::domain_question::{self, AskedDomain};
 use lukasa_store::review;
 
@@ -16,6 +16,7 @@ use crate::policy::Policies;
 use crate::transaction::Transactions;
 
 pub use contradiction::{Contradiction, ContradictionChoice};
+use contradiction::{MAX_CONTRADICTIONS, list_contradictions};
 
 /// Maximum number of entries per list.
 const MAX_PER_LIST: i64 = 50;
@@ -77,16 +78,13 @@ impl Reviews {
     /// Proposals, contradictions, doubtful memories, guesses, recently learned memories, and domains
     /// that the user mentioned and has not opened.
     pub async fn list(&self, caller: &Caller, now: Timestamp) -> Result<Review> {
-        let mut contradictions = self.all_contradictions(caller, now).await?;
         let scope = self.transactions.read(caller, now).await?;
+        let contradictions = list_contradictions(&scope, now).await?;
         let (mut asked, all_domains, (policy, _)) = try_join!(
             async { Ok(domain_question::unanswered(&scope, MAX_PER_LIST).await?) },
             domains(&scope),
             self.policies.load(&scope)
         )?;
-        // The waiting side of a contradiction is listed there, and not a second time by itself.
-        let against: Vec<FactId> =
-            contradictions.iter().map(|pair| pair.against.version.fact).collect();
         let (stale, recent) = (now - STALE_AFTER, now - RECENT_PERIOD);
         let consents = policy.missing_consents();
         for name in &consents {
@@ -96,15 +94,19 @@ impl Reviews {
             }
         }
         let (waiting, doubtful, learned) = try_join!(
-            review::waiting(&scope, &against, MAX_PER_LIST),
+            review::waiting(&scope, now, MAX_PER_LIST),
             review::doubtful(&scope, stale, now, MAX_PER_LIST),
             review::learned_since(&scope, recent, now, MAX_PER_LIST),
         )?;
         // Counted only if the list has not all of them.
-        let (counted_waiting, counted_doubts, counted_learned) = try_join!(
-            count_if(is_full(&waiting), review::count_waiting(&scope, &against)),
-            count_if(is_full(&doubtful), review::count_doubtful(&scope, stale, now)),
-            count_if(is_full(&learned), review::count_learned(&scope, recent, now)),
+        let is_full = |len: usize| i64::try_from(len).is_ok_and(|len| len >= MAX_PER_LIST);
+        let has_more =
+            i64::try_from(contradictions.len()).is_ok_and(|len| len >= MAX_CONTRADICTIONS);
+        let (counted_pairs, counted_waiting, counted_doubts, counted_learned) = try_join!(
+            count_if(has_more, review::count_contradictions(&scope, now)),
+            count_if(is_full(waiting.len()), review::count_waiting(&scope, now)),
+            count_if(is_full(doubtful.len()), review::count_doubtful(&scope, stale, now)),
+            count_if(is_full(learned.len()), review::count_learned(&scope, recent, now)),
         )?;
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
         let (proposed, guessed): (Vec<_>, Vec<_>) =
@@ -115,12 +117,11 @@ impl Reviews {
         };
         let counts = ReviewCounts {
             proposals: count(proposals, proposed.len()),
-            contradictions: contradictions.len(),
+            contradictions: count(counted_pairs, contradictions.len()),
             doubts: count(counted_doubts, doubtful.len()),
             guesses: count(guesses, guessed.len()),
             learned: count(counted_learned, learned.len()),
         };
-        contradictions.truncate(contradiction::MAX_CONTRADICTIONS);
         Ok(Review {
             counts,
             proposals: proposed.into_iter().map(show).collect(),
@@ -146,10 +147,6 @@ impl Reviews {
                 .collect(),
         })
     }
-}
-
-fn is_full<T>(list: &[T]) -> bool {
-    i64::try_from(list.len()).is_ok_and(|len| len >= MAX_PER_LIST)
 }
 
 /// The count, or `None` if it is not wanted.

@@ -49,11 +49,18 @@ async fn calibrated_floor_is_compiled_by_upkeep_from_rejected_inferences() {
     assert!(floor.floor > INJECT_CONFIDENCE && floor.floor < 0.75, "shrunk: {}", floor.floor);
     assert_eq!(floor.facts.len(), 8);
     assert_eq!(floor_in_force(&story).await, floor.floor);
-    // Erasing one of the memories that it cites removes it.
-    let cited = Target::Id(floor.facts[0]);
-    story.engine.removals.erase(&story.request(), &cited).await.unwrap();
-    assert!(floors(&story).await.is_empty());
-    assert_eq!(floor_in_force(&story).await, INJECT_CONFIDENCE);
+    // It names only some of the memories that it is based on, so erasing any memory removes it.
+    let other = Target::Id(Story::fact(&story.save("Lives in Porto").await));
+    for target in [Target::Id(floor.facts[0]), other] {
+        story.pass(1);
+        story.engine.removals.erase(&story.request(), &target).await.unwrap();
+        assert!(floors(&story).await.is_empty());
+        assert_eq!(floor_in_force(&story).await, INJECT_CONFIDENCE);
+        story.pass(2 * 86_400);
+        Box::pin(work(&story)).await;
+        let [floor] = &floors(&story).await[..] else { panic!("one category") };
+        assert_eq!((floor.samples, floor.wrong), (7, 7), "without the erased memory");
+    }
 }
 
 #[tokio::test]

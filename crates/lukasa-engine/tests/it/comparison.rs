@@ -222,3 +222,39 @@ async fn erased_memory_leaves_no_compared_pair() {
     story.engine.removals.erase(&story.request(), &Target::Id(newer)).await.unwrap();
     assert_eq!(stored_pairs(&story).await, 0);
 }
+
+#[tokio::test]
+async fn review_counts_all_contradictions_and_lists_the_newest() {
+    let story = Story::begin().await;
+    let mut facts = Vec::new();
+    for number in 0..21 {
+        facts.push(Story::fact(&story.save(&format!("User owns {number} chairs.")).await));
+    }
+    for (place, newer) in facts.iter().enumerate() {
+        for older in &facts[..place] {
+            story.pass(1);
+            let (newer, older) = (Target::Id(*newer), Target::Id(*older));
+            let request = story.request();
+            let linked = story.engine.facts.link(&request, &newer, &older, "contradicts");
+            linked.await.unwrap();
+        }
+    }
+    let request = story.by(story.assistant());
+    let waiting = story.engine.facts.propose(&request, NewMemory::saying("User owns a bench."));
+    let waiting = Story::fact(&waiting.await.unwrap());
+    story.pass(1);
+    let reviewed = async || story.engine.review.list(&story.alice(), story.now()).await.unwrap();
+    let review = reviewed().await;
+    assert_eq!((review.counts.contradictions, review.contradictions.len()), (210, 200));
+    assert_eq!((review.counts.proposals, review.proposals[0].version.fact), (1, waiting));
+    assert_eq!(review.contradictions, contradictions(&story).await);
+    let newest = &review.contradictions[0];
+    assert_eq!(newest.against.version.fact, facts[20]);
+    assert_eq!(newest.standing.version.fact, facts[19]);
+    let since = review.contradictions.iter().map(|pair| pair.since);
+    assert!(since.is_sorted_by(|newer, older| newer > older));
+    let gone = Target::Id(facts[0]);
+    story.engine.removals.forget(&story.request(), &gone).await.unwrap();
+    let review = reviewed().await;
+    assert_eq!((review.counts.contradictions, review.contradictions.len()), (190, 190));
+}

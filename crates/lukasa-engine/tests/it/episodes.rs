@@ -479,3 +479,35 @@ async fn vault_edit_of_an_episode_is_a_step_that_undo_reverses() {
     story.engine.undo.undo(&story.request(), synced.operation.unwrap()).await.unwrap();
     assert_eq!(listed(&story).await[0].summary, SUMMARY);
 }
+
+#[tokio::test]
+async fn undo_of_a_vault_sync_restores_the_summaries_of_all_sessions_that_it_edited() {
+    let story = story_summarising(SUMMARY, vec![]).await;
+    let sessions = ["c", "d", "e"];
+    for session in sessions {
+        learn_from(&story, session, vague()).await;
+    }
+    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    for page in files.iter_mut().filter(|file| file.path.starts_with("episodes/")) {
+        page.content = page.content.replace(SUMMARY, EDITED);
+    }
+    let all_are = async |words: &str| {
+        for session in sessions {
+            let of = story.engine.sessions.get(&story.alice(), session, story.now()).await.unwrap();
+            assert_eq!(of.summary.as_deref(), Some(words), "{session}");
+        }
+        let page = listed(&story).await;
+        assert!(page.len() == 3 && page.iter().all(|one| one.summary == words), "{page:?}");
+    };
+    all_are(SUMMARY).await;
+    let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    assert!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
+    all_are(EDITED).await;
+    let mut operation = synced.operation.unwrap();
+    for words in [SUMMARY, EDITED, SUMMARY] {
+        story.pass(1);
+        let undone = story.engine.undo.undo(&story.request(), operation).await.unwrap();
+        all_are(words).await;
+        operation = undone.operation.unwrap();
+    }
+}

@@ -4,7 +4,7 @@
 use lukasa_core::archive::Contents;
 use lukasa_core::import::Format;
 use lukasa_core::policy::ObservedPatterns;
-use lukasa_core::{Edit, Ids, Observation, Origin, Status};
+use lukasa_core::{Caller, Edit, Ids, Observation, Origin, Status};
 use lukasa_engine::Error;
 use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
 use lukasa_engine::context::{NewPrediction, PredictionResult};
@@ -13,6 +13,7 @@ use lukasa_engine::observations::NewObservation;
 use lukasa_engine::removal::{FactSource, ObservationSelection};
 use serde_json::json;
 
+use crate::archive::exported;
 use crate::learning::{user, work};
 use crate::observations::{
     DAY, event, learn, order, orders, patterns, record, set_observed, stored,
@@ -468,4 +469,28 @@ async fn undo_leaves_observations_in_the_trash_that_another_operation_removed() 
     assert_eq!(stored(&story).await.len(), 1, "the other one was deleted by itself");
     story.engine.undo.undo(&story.request(), one.operation.unwrap()).await.unwrap();
     assert_eq!(stored(&story).await.len(), 2);
+}
+
+#[tokio::test]
+async fn refused_undo_of_an_import_marks_none_of_its_observations() {
+    let story = Story::begin().await;
+    story.save("Drinks oolong").await;
+    let mut exported = exported(&story).await;
+    story.pass(60);
+    let payloads = vec![json!({ "value": "Kroger" }); 3];
+    exported.contents.observations = archive(&story, &payloads).contents.observations;
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let source = ImportSource { format: Format::Lukasa, digest: "d".into(), name: "f".into() };
+    let options = ImportOptions { dry_run: false, trust: true };
+    let (archives, by) = (&story.engine.archives, || story.by(bob.clone()));
+    let taken = archives.import_archive(&by(), &source, exported, options).await.unwrap();
+    assert_eq!((taken.counts.memories, taken.counts.observations), (1, 3));
+    story.pass(60);
+    let marked = "select count(*) from observation where import_undone";
+    let assistant = Caller::key(story.tenant, "bob", "k1", Origin::Assistant);
+    let refused = archives.undo_import(&story.by(assistant), taken.import).await;
+    assert_eq!(refused.unwrap_err().code(), "human_needed");
+    assert_eq!(count(&story, marked).await, 0);
+    archives.undo_import(&by(), taken.import).await.unwrap();
+    assert_eq!(count(&story, marked).await, 3);
 }

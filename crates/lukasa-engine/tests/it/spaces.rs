@@ -340,3 +340,37 @@ async fn context_of_several_slow_spaces_has_one_deadline() {
     assert_eq!(parts.len(), 5);
     assert!(took < DEADLINE * 3, "{took:?}");
 }
+
+#[tokio::test]
+async fn order_that_another_member_withdrew_is_not_brought_back_by_its_author_alone() {
+    let story = Story::begin().await;
+    share(&story, &["anna", "ben"], &["family"]).await;
+    let by = |name: &str| {
+        story.pass(1);
+        story.by(human(&story, name).in_space(&space("family")))
+    };
+    let (facts, removals) = (&story.engine.facts, &story.engine.removals);
+    let yes = || ProposalDecision::Yes { digest: None, edit: Box::default() };
+    let mut rule = NewMemory::saying("No shellfish in the kitchen");
+    rule.claim.force = lukasa_core::Force::Hard;
+    let order = NewMemory::saying("Always buy paper from the corner shop");
+    for new in [order, rule] {
+        let saved = facts.save(&by("anna"), new).await.unwrap();
+        let target = Target::Id(Story::fact(&saved));
+        facts.confirm(&by("ben"), &target, yes()).await.unwrap();
+        let withdrawn = removals.forget(&by("ben"), &target).await.unwrap().operation.unwrap();
+        let restored = removals.restore(&by("anna"), &target).await;
+        assert_eq!(restored.unwrap_err().code(), "other_member_needed");
+        let undone = story.engine.undo.undo(&by("anna"), withdrawn).await;
+        assert_eq!(undone.unwrap_err().code(), "other_member_needed");
+        // The member who withdrew it restores it.
+        removals.restore(&by("ben"), &target).await.unwrap();
+        let withdrawn = removals.forget(&by("ben"), &target).await.unwrap().operation.unwrap();
+        story.engine.undo.undo(&by("ben"), withdrawn).await.unwrap();
+    }
+    // What directs nobody is restored by any member who may write.
+    let saved = facts.save(&by("anna"), NewMemory::saying("The ladder is in the shed")).await;
+    let target = Target::Id(Story::fact(&saved.unwrap()));
+    removals.forget(&by("ben"), &target).await.unwrap();
+    removals.restore(&by("anna"), &target).await.unwrap();
+}

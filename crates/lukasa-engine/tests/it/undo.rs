@@ -2,6 +2,7 @@
 
 use lukasa_core::{Edit, Status};
 use lukasa_engine::Point;
+use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{Target, Update};
 use lukasa_store::list::ListFilter;
 
@@ -138,4 +139,64 @@ async fn undo_last_goes_back_step_by_step() {
     }
     let nothing = story.engine.undo.undo_last(&story.request()).await.unwrap_err();
     assert_eq!(nothing.code(), "operation_not_found");
+}
+
+/// Whether a domain is open, and admits what is inferred about it.
+async fn domain(story: &Story, name: &str) -> (bool, bool) {
+    let all = story.engine.directory.domains(&story.alice(), story.now()).await.unwrap();
+    let found = all.iter().find(|one| one.domain.name == name).unwrap();
+    (found.opted_in_at.is_some(), found.admits_inferred)
+}
+
+#[tokio::test]
+async fn undo_of_a_withdrawn_consent_opens_no_domain_that_the_user_has_closed_since() {
+    let story = Story::begin().await;
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    for closes in [false, true] {
+        story.pass(1);
+        let withdrawn = story.engine.consents.withdraw(&story.request(), "finance").await.unwrap();
+        assert_eq!(domain(&story, "finance").await, (true, false));
+        story.pass(1);
+        if closes {
+            let (request, shut) = (story.request(), OptIn::Shut);
+            story.engine.directory.set_opt_in(&request, "finance", shut).await.unwrap();
+        }
+        story.pass(1);
+        let undone = story.engine.undo.undo(&story.request(), withdrawn.operation.unwrap()).await;
+        if closes {
+            assert_eq!(undone.unwrap_err().code(), "not_undoable");
+            assert_eq!(domain(&story, "finance").await, (false, false));
+        } else {
+            undone.unwrap();
+            assert_eq!(domain(&story, "finance").await, (true, true));
+        }
+    }
+}
+
+#[tokio::test]
+async fn undo_of_a_consent_closes_a_domain_only_if_the_consent_opened_it() {
+    let story = Story::begin().await;
+    let custom = lukasa_core::Domain {
+        name: "salary".into(),
+        display_name: "Salary".into(),
+        sensitive: true,
+        requires_opt_in: false,
+        default_expiration_days: None,
+        builtin: false,
+    };
+    story.engine.directory.put_domain(story.tenant, &custom).await.unwrap();
+    let (request, open) = (story.request(), OptIn::Open);
+    story.engine.directory.set_opt_in(&request, "health", open).await.unwrap();
+    for (name, was_open) in [("salary", false), ("finance", false), ("health", true)] {
+        story.pass(1);
+        assert_eq!(domain(&story, name).await, (was_open, false), "{name}");
+        let given = story.engine.consents.give(&story.request(), name).await.unwrap();
+        let mut operation = given.operation.unwrap();
+        for after in [(was_open, false), (true, true), (was_open, false)] {
+            story.pass(1);
+            let undone = story.engine.undo.undo(&story.request(), operation).await.unwrap();
+            assert_eq!(domain(&story, name).await, after, "{name}");
+            operation = undone.operation.unwrap();
+        }
+    }
 }

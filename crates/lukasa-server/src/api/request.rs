@@ -198,6 +198,25 @@ const PROJECT: HeaderName = HeaderName::from_static("x-lukasa-project");
 
 /// The project in the headers of a request; an empty one means none. The error says what is wrong.
 pub(crate) fn project_in(headers: &HeaderMap) -> Result<Option<Project>, &'static str> {
+    match named_project(headers)? {
+        Some(project) if project_fault(&project).is_some() => {
+            Err("`X-Lukasa-Project` must be a name, and no order or secret")
+        }
+        project => Ok(project),
+    }
+}
+
+/// The same for a chat, which goes on without a project that is an order or a secret.
+pub(crate) fn chat_project_in(headers: &HeaderMap) -> Result<Option<Project>, &'static str> {
+    let project = named_project(headers)?;
+    let fault = project.as_ref().and_then(project_fault);
+    if fault.is_some() {
+        tracing::warn!("`X-Lukasa-Project` is ignored: it must be a name, and no order or secret");
+    }
+    Ok(project.filter(|_| fault.is_none()))
+}
+
+fn named_project(headers: &HeaderMap) -> Result<Option<Project>, &'static str> {
     let Some(value) = headers.get(PROJECT) else { return Ok(None) };
     let invalid =
         "`X-Lukasa-Project` must have 1 to 64 characters, none of them a control character";
@@ -205,9 +224,5 @@ pub(crate) fn project_in(headers: &HeaderMap) -> Result<Option<Project>, &'stati
     if name.is_empty() {
         return Ok(None);
     }
-    let project = Project::parse(name).ok_or(invalid)?;
-    match project_fault(&project) {
-        Some(_) => Err("`X-Lukasa-Project` must be a name, and no order or secret"),
-        None => Ok(Some(project)),
-    }
+    Project::parse(name).map(Some).ok_or(invalid)
 }

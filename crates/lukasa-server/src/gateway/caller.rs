@@ -12,7 +12,7 @@ use crate::api::App;
 use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
-use crate::api::request::project_in;
+use crate::api::request::chat_project_in;
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named};
 
 const KEY: HeaderName = HeaderName::from_static("x-lukasa-key");
@@ -84,7 +84,7 @@ impl ContextWishes {
         let zone = text(headers, &TIMEZONE)?.map(TimeZone::get).transpose();
         let zone = zone
             .map_err(|_| malformed("`X-Lukasa-Timezone` must be a name such as Europe/Lisbon"))?;
-        let project = project_in(headers).map_err(malformed)?;
+        let project = chat_project_in(headers).map_err(malformed)?;
         Ok(Self { budget, window: window.map(|tokens| tokens as usize), zone, project })
     }
 }

@@ -5,7 +5,7 @@
 //! The data contains them unchanged.
 
 use jiff::Timestamp;
-use lukasa_core::admission::name_directs;
+use lukasa_core::admission::{name_directs, project_directs};
 use lukasa_core::context::listed_line;
 use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
@@ -136,7 +136,7 @@ impl From<MemoryView> for Brief {
             detail: view.detail,
             category: view.category,
             domain: view.domain,
-            project: view.project.filter(|name| !name_directs(name)),
+            project: view.project.filter(|name| !project_directs(name)),
             force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
             key: view.key,
             value: view.value,

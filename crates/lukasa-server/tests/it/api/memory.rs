@@ -475,8 +475,15 @@ async fn unmentioned_memory_is_given_with_the_instruction_and_only_the_user_sets
         .map(|version| version["unmentioned"] == true)
         .collect();
     assert_eq!(flags, [false, true]);
-    human.post(set["event"]["undo"]["href"].as_str().unwrap(), json!({})).await.expect(200);
-    // The baseline of a session changes only if something is taken back.
-    let next = line_in("t").await;
-    assert!(next.contains("first job") && !next.contains("mention"), "{next}");
+    let undo = async |answer: &serde_json::Value| {
+        let href = answer["event"]["undo"]["href"].as_str().unwrap();
+        human.post(href, json!({})).await.expect(200).json()
+    };
+    let undone = undo(&set).await;
+    for session in ["s", "t"] {
+        let next = line_in(session).await;
+        assert!(next.contains("first job") && !next.contains("mention"), "{session}: {next}");
+    }
+    undo(&undone).await;
+    assert!(line().await.contains("use it, but do not mention it"), "at once: {}", line().await);
 }
