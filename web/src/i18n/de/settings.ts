@@ -26,7 +26,8 @@ export const settings: Translation["settings"] = {
   "preset.research": "Lange Sitzungen",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",
-  "preset.clone.help": "Lernt, sobald ein Chat zehn Minuten lang still war, und aus dem, was andere Programme oft melden.",
+  "preset.clone.help":
+    "Lernt, sobald ein Chat zehn Minuten lang still war, und aus dem, was andere Programme oft melden.",
 
   "consent.title": "Darf {name} benutzt werden?",
   "consent.text":

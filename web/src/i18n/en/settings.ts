@@ -19,11 +19,13 @@ export const settings = {
   "preset.chat.help":
     "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",
   "preset.assistant": "Ask me first",
-  "preset.assistant.help": "Inferred memories wait in Review for your yes. Facts about you and your work expire; rules stay.",
+  "preset.assistant.help":
+    "Inferred memories wait in Review for your yes. Facts about you and your work expire; rules stay.",
   "preset.research": "Long sessions",
   "preset.research.help": "Chats stay open for two hours.",
   "preset.clone": "Learn fast",
-  "preset.clone.help": "Learns whenever a chat has been silent for ten minutes, and from what other apps report often.",
+  "preset.clone.help":
+    "Learns whenever a chat has been silent for ten minutes, and from what other apps report often.",
 
   "consent.title": "May {name} be used?",
   "consent.text":
