@@ -15,6 +15,7 @@ export const chat: Translation["chat"] = {
   "age.yesterday": "Gestern",
   "age.week": "Vorherige 7 Tage",
   "age.older": "Älter",
+  older: "Ältere Chats zeigen",
   find: "In Chats suchen",
   findings: "Gefunden",
   notFound: "Kein Chat gefunden.",

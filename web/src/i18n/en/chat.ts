@@ -13,6 +13,7 @@ export const chat = {
   "age.yesterday": "Yesterday",
   "age.week": "Previous 7 days",
   "age.older": "Older",
+  older: "Show older chats",
   find: "Search in chats",
   findings: "Found",
   notFound: "No chat found.",
