@@ -327,7 +327,7 @@ test.describe("server with sign-in", () => {
     await expect(userPage.getByRole("button", { name: /Your account/ })).toContainText(other);
     // The user sees their own settings and none of the operator's.
     await userPage.goto(`${guarded}/settings`);
-    await expect(userPage.getByRole("tab", { name: "Rules" })).toBeVisible();
+    await expect(userPage.getByRole("tab", { name: "Remembering" })).toBeVisible();
     await expect(userPage.getByRole("button", { name: "Developer" })).toHaveCount(0);
     await userPage.goto(`${guarded}/developer`);
     await expect(userPage.getByRole("tab", { name: "Jobs" })).toBeVisible();

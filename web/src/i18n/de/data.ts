@@ -69,7 +69,13 @@ export const data: Translation["data"] = {
   "found.searchable": "Importierte Chats sind sofort durchsuchbar.",
   "found.learning":
     "Daraus zu lernen braucht etwa {calls, plural, one {# Modellaufruf} other {# Modellaufrufe}} und {minutes, plural, one {# Minute} other {# Minuten}} im Hintergrund. Was gelernt wird, wartet unter Prüfen: nichts davon steht in einem Prompt, bis du zustimmst.",
-  "found.noModel": "Daraus wird nichts gelernt, weil dieser Server kein Modell dafür hat.",
+  "found.noModel": "Dieser Server hat kein Modell zum Lernen; er lernt wenig oder nichts daraus.",
+  "chats.title": "Importierte Chats",
+  "chats.imported": "{count, plural, one {# Chat importiert.} other {# Chats importiert.}}",
+  "chats.notLearned": "Die Suche findet sie; gelernt wird noch nichts daraus.",
+  "chats.learning": "Was Lukasa daraus lernt, wartet unter „Prüfen“.",
+  "chats.read": "Lesen",
+  "chats.setUp": "Lernen einrichten",
   "decision.text":
     "{count, plural, one {# Erinnerung verwenden deine Assistenten noch nicht; eine Suche findet sie.} other {# Erinnerungen verwenden deine Assistenten noch nicht; eine Suche findet sie.}}",
   "decision.all": "Alle verwenden",

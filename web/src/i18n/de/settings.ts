@@ -4,7 +4,7 @@ export const settings: Translation["settings"] = {
   title: "Einstellungen",
   saved: "Einstellungen gespeichert",
   failed: "Die Einstellungen wurden nicht gespeichert",
-  "tab.rules": "Regeln",
+  "tab.rules": "Merken",
   "tab.assistants": "Assistenten",
   "tab.look": "Aussehen",
 

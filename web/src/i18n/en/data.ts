@@ -63,7 +63,14 @@ export const data = {
   "found.searchable": "Imported chats can be searched at once.",
   "found.learning":
     "Learning from them takes about {calls, plural, one {# model call} other {# model calls}} and {minutes, plural, one {# minute} other {# minutes}} in the background. What is learned waits in Review: nothing is in a prompt until you agree.",
-  "found.noModel": "Nothing is learned from them, because this server has no model for it.",
+  "found.noModel":
+    "This server has no model for learning, so it learns little or nothing from them.",
+  "chats.title": "Imported chats",
+  "chats.imported": "{count, plural, one {# chat imported.} other {# chats imported.}}",
+  "chats.notLearned": "A search finds them; nothing is learned from them yet.",
+  "chats.learning": "What Lukasa learns from them waits in Review.",
+  "chats.read": "Read them",
+  "chats.setUp": "Set up learning",
   "decision.text":
     "{count, plural, one {# memory is not used by your assistants yet; a search finds it.} other {# memories are not used by your assistants yet; a search finds them.}}",
   "decision.all": "Use all",

@@ -2,7 +2,7 @@ export const settings = {
   title: "Settings",
   saved: "Settings saved",
   failed: "Could not save the settings",
-  "tab.rules": "Rules",
+  "tab.rules": "Remembering",
   "tab.assistants": "Assistants",
   "tab.look": "Appearance",
 
