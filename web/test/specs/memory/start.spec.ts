@@ -29,6 +29,26 @@ test("first memory is one question, by keyboard alone, and undo brings the quest
   await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(0);
 });
 
+test("unfinished example is not saved, and a rule is saved as one", async ({ page, lukasa }) => {
+  await open(page, "/memory");
+  const question = page.getByRole("textbox", { name: "Tell me something about yourself" });
+  const save = page.getByRole("button", { name: "Save", exact: true });
+  await page.getByRole("button", { name: "I live in …" }).click();
+  await expect(question).toHaveValue("I live in ");
+  await expect(question).toBeFocused();
+  await expect(save).toBeDisabled();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Lyon");
+  await expect(save).toBeEnabled();
+  await question.fill("Never suggest dishes with peanuts");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("peanuts");
+  const [rule, ...more] = await lukasa.memories.list().all();
+  expect(rule).toMatchObject({ force: "hard", domain: "food" });
+  expect(rule?.key).toContain("peanuts");
+  expect(more).toEqual([]);
+});
+
 test("pasted list is split, previewed, saved, and undone as one", async ({
   page,
   lukasa,
