@@ -21,13 +21,13 @@ export const data: Translation["data"] = {
   "export.holds.manifest": "ein README in einfachen Worten und ein Hash jeder Datei",
   "export.act": "Alles herunterladen",
   "export.progress": "Fortschritt des Downloads",
-  "export.packing": "Packt…",
+  "export.packing": "Packt …",
   "export.far": "{size} bisher",
   "export.saved": "Gespeichert als {name}, {size}",
 
   "import.title": "Eine Datei importieren",
   "import.text":
-    "Das ZIP eines Exports von ChatGPT oder Claude, ein Lukasa-Export, oder Einträge als JSON-Zeilen. Du siehst zuerst eine Vorschau. Von Exporten aus ChatGPT und Claude gehen nur die Chats und Erinnerungen an den Server. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
+    "Wähle das ZIP von ChatGPT, Claude oder Lukasa. Du siehst zuerst eine Vorschau; nur Chats und Erinnerungen werden hochgeladen.",
   "import.where": "Woher du einen Export bekommst",
   "import.whereChatGpt":
     "ChatGPT: Einstellungen, Datenkontrolle, Daten exportieren. Ein Link zum ZIP kommt per Mail.",
@@ -41,9 +41,9 @@ export const data: Translation["data"] = {
   "import.progress.read": "Liest die Datei",
   "import.progress.import": "Importiert",
   "import.far.read":
-    "{count, plural, =0 {Liest…} one {# Eintrag gelesen} other {# Einträge gelesen}}",
+    "{count, plural, =0 {Liest …} one {# Eintrag gelesen} other {# Einträge gelesen}}",
   "import.far.import":
-    "{count, plural, =0 {Importiert…} one {# Eintrag importiert} other {# Einträge importiert}}",
+    "{count, plural, =0 {Importiert …} one {# Eintrag importiert} other {# Einträge importiert}}",
   "import.stop": "Anhalten",
   "import.choose": "Datei wählen",
   "import.drop": "oder hierher ziehen",
@@ -79,7 +79,7 @@ export const data: Translation["data"] = {
   "decision.text":
     "{count, plural, one {# Erinnerung verwenden deine Assistenten noch nicht; eine Suche findet sie.} other {# Erinnerungen verwenden deine Assistenten noch nicht; eine Suche findet sie.}}",
   "decision.all": "Alle verwenden",
-  "decision.choose": "Auswählen…",
+  "decision.choose": "Auswählen …",
   "decision.done":
     "{count, plural, one {# Erinnerung verwenden deine Assistenten jetzt} other {# Erinnerungen verwenden deine Assistenten jetzt}}",
   "count.memories": "{count, plural, one {# neue Erinnerung} other {# neue Erinnerungen}}",
@@ -148,8 +148,7 @@ export const data: Translation["data"] = {
   "receipt.filesDone": "Aus der Datenbank und aus ihren Dateien entfernt",
   "receipt.journal":
     "Im Löschjournal: wird nach dem Zurückspielen einer Sicherung wieder endgültig gelöscht",
-  "receipt.noJournal":
-    "Kein Löschjournal ist eingerichtet: eine zurückgespielte Sicherung stellte es wieder her",
+  "receipt.noJournal": "Eine eingespielte Sicherung brächte es zurück.",
   "receipt.more": "Was nicht entfernt werden konnte, und wie man das ohne Netz prüft",
   "receipt.left": "Für Lukasa unerreichbar:",
   "receipt.each":

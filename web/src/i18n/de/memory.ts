@@ -136,7 +136,7 @@ export const memory: Translation["memory"] = {
   "key.up": "Vorige Erinnerung",
   "key.open": "Erinnerung öffnen",
   "key.select": "Auswählen oder abwählen",
-  "key.close": "Auswahl aufheben, Leiste schließen",
+  "key.close": "Schließen",
   "key.view": "Ansicht: {view}",
 
   "field.content": "Was sie sagt",
@@ -261,15 +261,15 @@ export const memory: Translation["memory"] = {
   "did.unlink": "Verknüpfung beendet",
   "did.accept": "Angenommen",
   "did.reject": "Abgelehnt",
-  "failed.save": "Speichern ging nicht",
-  "failed.update": "Ändern ging nicht",
-  "failed.confirm": "Bestätigen ging nicht",
-  "failed.forget": "Vergessen ging nicht",
-  "failed.delete": "Löschen ging nicht",
-  "failed.restore": "Wiederherstellen ging nicht",
-  "failed.move": "Verschieben ging nicht",
-  "failed.accept": "Annehmen ging nicht",
-  "failed.reject": "Ablehnen ging nicht",
+  "failed.save": "Konnte nicht gespeichert werden",
+  "failed.update": "Konnte nicht geändert werden",
+  "failed.confirm": "Konnte nicht bestätigt werden",
+  "failed.forget": "Konnte nicht vergessen werden",
+  "failed.delete": "Konnte nicht gelöscht werden",
+  "failed.restore": "Konnte nicht wiederhergestellt werden",
+  "failed.move": "Konnte nicht verschoben werden",
+  "failed.accept": "Konnte nicht angenommen werden",
+  "failed.reject": "Konnte nicht abgelehnt werden",
 
   "none.filtered": "Keine Treffer",
   "none.filteredText":
@@ -290,8 +290,7 @@ export const memory: Translation["memory"] = {
     "Gelöschte Erinnerungen bleiben 30 Tage hier und werden dann endgültig entfernt.",
 
   "first.title": "Erzähl mir etwas über dich",
-  "first.text":
-    "Deine Assistenten wissen es dann in jedem neuen Chat. Hier kannst du es jederzeit sehen, ändern und löschen.",
+  "first.text": "Jeder Assistent, den du verbindest, weiß es dann.",
   "first.placeholder": "Etwa: Ich habe zwei Katzen",
   "first.example.1": "Ich esse vegetarisch",
   "first.example.2": "Antworte kurz",

@@ -26,7 +26,7 @@ export const shell: Translation["shell"] = {
   "page.data": "Import & Export",
   "page.settings": "Einstellungen",
   "page.developer": "Verwaltung",
-  developer: "Entwicklung",
+  developer: "Für Entwickler",
   mainPages: "Hauptseiten",
   "page.signIn": "Anmelden",
   waiting: "{count, plural, one {# wartet auf dich} other {# warten auf dich}}",
@@ -35,9 +35,9 @@ export const shell: Translation["shell"] = {
   "theme.light": "Hell",
   "theme.dark": "Dunkel",
   "theme.system": "System",
-  "density.name": "Dichte",
-  "density.comfortable": "Bequem",
-  "density.compact": "Dicht",
+  "density.name": "Abstände",
+  "density.comfortable": "Normal",
+  "density.compact": "Kompakt",
   "language.name": "Sprache",
 
   "user.menu": "Dein Konto",
@@ -64,7 +64,7 @@ export const shell: Translation["shell"] = {
   "closedDomain.open": "{domain} einschalten",
   "closedDomain.keep": "Ohne Bereich speichern",
   "undo.undo": "Rückgängig",
-  "undo.undoing": "Wird rückgängig gemacht…",
+  "undo.undoing": "Wird rückgängig gemacht …",
   "undo.undone": "Rückgängig gemacht",
   "undo.partly": "Ein Teil der Änderung wurde gespeichert. Mach ihn unter Aktivität rückgängig.",
   "undo.nothing": "Es gibt nichts rückgängig zu machen",
@@ -123,7 +123,7 @@ export const shell: Translation["shell"] = {
   failed: "{what}: {why}",
   "failed.change": "Die Änderung wurde nicht gespeichert",
   "failed.some": "{failed, number} von {of, number}",
-  "failed.undo": "Rückgängig machen ging nicht",
+  "failed.undo": "Konnte nicht rückgängig gemacht werden",
   "problem.request": "Anfrage {id}",
   "notFound.title": "Diese Seite gibt es nicht",
   "notFound.text": "Die Adresse ist vielleicht veraltet oder falsch geschrieben.",
@@ -149,7 +149,7 @@ export const shell: Translation["shell"] = {
     "Ein Link meldet einen Nutzer einmal an, innerhalb von 15 Minuten. Bitte um einen neuen.",
   "signIn.unknown": "Diesen Schlüssel gibt es nicht",
   "signIn.unknownText":
-    "Er ist vertippt, abgelaufen oder widerrufen. Erstelle Schlüssel mit „lukasa key create“ oder in den Einstellungen.",
+    "Er ist falsch geschrieben, abgelaufen oder widerrufen. Erstelle Schlüssel mit „lukasa key create“ oder unter „Verwaltung“.",
 
   "typed.label": "Tippe „{word}“ zur Bestätigung",
 

@@ -132,7 +132,7 @@ export const memory = {
   "key.up": "Previous memory",
   "key.open": "Open the memory",
   "key.select": "Select or unselect",
-  "key.close": "Unselect, close the panel",
+  "key.close": "Close",
   "key.view": "View: {view}",
 
   "field.content": "What it says",
@@ -283,8 +283,7 @@ export const memory = {
   "none.trashedText": "Deleted memories stay here for 30 days and are then removed permanently.",
 
   "first.title": "Tell me something about yourself",
-  "first.text":
-    "Your assistants will know it in every new chat. You can see, change and delete it here at any time.",
+  "first.text": "Every assistant that you connect will know it.",
   "first.placeholder": "For example: I live in Lyon with two cats",
   "first.example.1": "I'm vegetarian",
   "first.example.2": "Answer briefly",

@@ -140,7 +140,7 @@ export const shell = {
   "signIn.spentText": "A link signs one user in, once, within 15 minutes. Ask for a new one.",
   "signIn.unknown": "No such key",
   "signIn.unknownText":
-    "It is mistyped, expired or revoked. Create keys with “lukasa key create” or in the settings.",
+    "It is mistyped, expired or revoked. Create keys with “lukasa key create” or under Administration.",
 
   "typed.label": "Type “{word}” to confirm",
 

@@ -21,7 +21,7 @@ appended(
     ]);
     await open(page, "/chat/week");
     const digest = page.getByRole("region", { name: "Learning from this chat" });
-    await expect(digest).toContainText("Learning waits until the chat is closed or pauses.");
+    await expect(digest).toContainText("Lukasa learns from this chat when it pauses.");
     await digest.getByRole("button", { name: "Learn now" }).click();
     const nurse = digest.getByRole("listitem").filter({ hasText: "works nights as a nurse" });
     const rowing = digest.getByRole("listitem").filter({ hasText: "might take up rowing" });

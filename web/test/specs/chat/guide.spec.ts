@@ -4,7 +4,7 @@ import { axe, expect, open, screens, test } from "../../fixture.ts";
 
 test("empty chat shows suggestions and who answers", async ({ page }) => {
   await open(page, "/chat");
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
   await expect(page.getByText("AI can be wrong. Check what matters.")).toBeVisible();
   await axe(page);
   await screens(page, "chat-empty");

@@ -246,8 +246,8 @@ test("J8: sensitive area saves nothing until the user turns it on", async ({ pag
 withSetup("model is tested, set up, used at once and removed", async ({ page }) => {
   const service = process.env.CONSOLE_SERVICE_URL ?? "";
   await open(page, "/chat");
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
-  await expect(page.getByText("Learning from chats has a model of its own")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
+  await expect(page.getByText("Learning from chats uses simple rules")).toBeVisible();
   // Also after the first message, and in the settings.
   await page.getByRole("button", { name: "No model yet: scripted answers" }).click();
   await expect(
@@ -279,7 +279,7 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   await form.getByLabel("Address").fill(service);
   await form.getByRole("button", { name: "Save and use" }).click();
   await expect(page.getByText("qwen3-8b answers here.")).toBeVisible();
-  await expect(page.getByText("Connect a model to chat freely.")).toBeHidden();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeHidden();
   await say(page, "Remember I'm targeting retirement at 50.");
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
   await answered(page);
@@ -289,5 +289,5 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   await expect(form.getByLabel("Address")).toHaveValue(service);
   await expect(form.getByLabel("Key")).toHaveValue("");
   await form.getByRole("button", { name: "Remove this model" }).click();
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
 });
