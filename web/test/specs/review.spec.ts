@@ -203,7 +203,7 @@ test("change on a day that is refused leaves both memories and the card as they 
     return route.fulfill({
       status: 409,
       contentType: "application/problem+json",
-      json: { code: "conflict", title: "The memory has changed", status: 409, detail: "" },
+      json: { code: "version_mismatch", title: "The memory has changed", status: 409, detail: "" },
     });
   });
   const operations = (await lukasa.operations.list({ limit: 200 }).all()).length;
@@ -213,7 +213,7 @@ test("change on a day that is refused leaves both memories and the card as they 
   await page.getByLabel("Day of the change").fill("2026-02-01");
   await page.keyboard.press("Enter");
   const messages = page.getByRole("region", { name: "Messages" });
-  await expect(messages).toContainText("The memory has changed");
+  await expect(messages).toContainText("This memory has changed since");
   await expect(messages).not.toContainText("Changed on");
   expect(written).toBe(operations + 2);
   await expect.poll(states).toEqual(before);
@@ -374,7 +374,7 @@ test("refused answer returns the card to the deck", async ({ page, lukasa, allow
     }),
   );
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Something went wrong")).toBeVisible();
   await expect(card(page)).toContainText("Prefers an aisle seat");
 });
 

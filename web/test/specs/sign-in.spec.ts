@@ -72,7 +72,7 @@ test("sign-in methods that cannot be read are an error with a retry", async ({ p
       : route.fulfill({ json: { providers: [{ name: "Acme", href: "/oidc/Acme" }] } }),
   );
   await open(page, "/sign-in");
-  await expect(page.getByRole("alert")).toContainText("Temporarily unavailable", {
+  await expect(page.getByRole("alert")).toContainText("The database is not available", {
     timeout: 20_000,
   });
   // The key can be used meanwhile.

@@ -8,6 +8,8 @@ Object.assign(globalThis, { document: { documentElement: { lang: "", dir: "" } }
 /** An error of the server. */
 const problem = (code: string, ...errors: string[]) => ({
   code,
+  status: 422,
+  title: "A title",
   detail: "An advice",
   errors: errors.map((detail) => ({ detail })),
 });
@@ -29,17 +31,23 @@ test("problem is shown by its code and not in the server's words, in both langua
   });
 });
 
-test("problem without a text has a general one, and the advice only in its language", async () => {
+test("problem without a text has a general one, and the server's words apart from it", async () => {
   assert.equal(titleOf(problem("new_code")), "The server did not accept this");
+  assert.equal(titleOf({ ...problem("new_code"), status: 500 }), "Something went wrong");
   assert.equal(adviceFor(problem("new_code")), "An advice");
+  assert.equal(adviceFor({ ...problem("new_code"), detail: "" }), "A title");
   await inGerman(() => {
     assert.equal(titleOf(problem("new_code")), "Der Server hat das nicht angenommen.");
-    assert.equal(adviceFor(problem("new_code")), "");
+    assert.equal(adviceFor(problem("new_code")), "An advice");
   });
 });
 
 test("errors of fields, which are in English, are in no German sentence", async () => {
   const wrong = problem("invalid_request", "must not be empty");
   assert.equal(titleOf(wrong), "This entry is not valid: must not be empty");
-  await inGerman(() => assert.equal(titleOf(wrong), "Diese Eingabe ist nicht gültig."));
+  assert.equal(adviceFor(wrong), "");
+  await inGerman(() => {
+    assert.equal(titleOf(wrong), "Diese Eingabe ist nicht gültig.");
+    assert.equal(adviceFor(wrong), "must not be empty");
+  });
 });
