@@ -90,7 +90,8 @@ export const chat: Translation["chat"] = {
   aboutLeave: "Über etwas anderes sprechen",
 
   table: "Tabelle",
-  memory: "Erinnerung",
+  saveAsked: "„{text}“ als Erinnerung speichern",
+  memory: "Erinnerung {number, number}",
   cited: "Die Erinnerung dahinter öffnen",
   keep: "Als Notiz speichern",
   kept: "Als Notiz gespeichert",

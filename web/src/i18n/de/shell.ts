@@ -169,6 +169,7 @@ export const shell: Translation["shell"] = {
   "signIn.submit": "Anmelden",
   "signIn.provider": "Mit {name} anmelden",
   "signIn.endSession": "Auch bei {name} abmelden",
+  "signIn.operator": "Ich betreibe diesen Server",
   "signIn.link": "Für Betreiber: Das erstellt einen einmaligen Link.",
   "signIn.insecure": "Diese Verbindung ist nicht verschlüsselt",
   "signIn.insecureText":

@@ -86,7 +86,8 @@ export const chat = {
   aboutLeave: "Talk about something else",
 
   table: "Table",
-  memory: "memory",
+  saveAsked: "Save “{text}” as a memory",
+  memory: "memory {number, number}",
   cited: "Open the memory behind this",
   keep: "Keep as a note",
   kept: "Kept as a note",

@@ -161,6 +161,7 @@ export const shell = {
   "signIn.submit": "Sign in",
   "signIn.provider": "Sign in with {name}",
   "signIn.endSession": "Sign out of {name} too",
+  "signIn.operator": "I run this server",
   "signIn.link": "For operators: this creates a one-time link.",
   "signIn.insecure": "This connection is not encrypted",
   "signIn.insecureText":
