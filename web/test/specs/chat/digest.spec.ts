@@ -52,7 +52,7 @@ appended("citation shows the memory on hover and on focus", async ({ page, lukas
     { role: "assistant", content: `A curry without peanuts (${id}), with rice.` },
   ]);
   await open(page, "/chat/dinner");
-  const citation = page.getByRole("link", { name: "memory", exact: true });
+  const citation = page.getByRole("link", { name: "memory 1", exact: true });
   await citation.hover();
   const card = page.getByText("Never eats peanuts");
   await expect(card).toBeVisible();

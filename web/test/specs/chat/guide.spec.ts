@@ -53,3 +53,20 @@ test("memory line under the reply opens and undoes, also after a reload", async 
     .toBe("I want to retire at age 55");
   expect(await lukasa.memories.list().all(), "no double").toHaveLength(1);
 });
+
+test("what the guide does not understand can be saved with one click, and a question cannot", async ({
+  page,
+  lukasa,
+}) => {
+  await open(page, "/chat");
+  await say(page, "My name is Paula and I live in Lyon");
+  const offer = page.getByRole("button", { name: /^Save “My name is Paula/ });
+  await offer.click();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
+  await expect(offer).toHaveCount(0);
+  const saved = (await lukasa.memories.list().all()).map((one) => one.content);
+  expect(saved).toEqual(["My name is Paula and I live in Lyon"]);
+  await say(page, "Where do I live?");
+  await expect(page.getByRole("button", { name: /^Searched memories/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Save “/ })).toHaveCount(0);
+});

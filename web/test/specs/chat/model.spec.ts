@@ -84,7 +84,7 @@ test("search call shows as running, then with query, results and time, also afte
   await page.evaluate(() => {
     document.body.dataset.seen = "yes";
   });
-  const search = page.getByRole("button", { name: /^Searched memories · 1 found · \d+ ms/ });
+  const search = page.getByRole("button", { name: /^Searched memories · 1 found$/ });
   await expect(search).toBeVisible();
   await expect(
     page.getByRole("log").getByText("Put 20 % of every month's pay into one index fund"),
@@ -92,8 +92,12 @@ test("search call shows as running, then with query, results and time, also afte
   await answered(page);
   await expect(page.getByRole("article"), "one round, stored or not").toHaveCount(1);
   const look = async () => {
-    await search.click();
-    await expect(page.getByText("retirement savings plan", { exact: true })).toBeVisible();
+    // It is folded again when the stored round replaces the one that was answered.
+    await expect(async () => {
+      if ((await search.getAttribute("aria-expanded")) !== "true") await search.click();
+      const query = page.getByText("retirement savings plan", { exact: true });
+      await expect(query).toBeVisible({ timeout: 1_000 });
+    }).toPass({ timeout: 15_000 });
     await expect(
       page.getByRole("link", { name: "Puts 200 € a month into a retirement savings plan" }),
     ).toBeVisible();
