@@ -5,7 +5,7 @@ import { useSaveInArea } from "../../data/save-in-area.ts";
 import type { Round } from "../../features/chat/rounds.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
-import { isStatement } from "./statement.ts";
+import { isGuideHelp, isStatement } from "./statement.ts";
 
 const MAX_SHOWN = 80;
 
@@ -14,7 +14,7 @@ export function SaveOffer({ round }: { round: Round | undefined }) {
   const [kept, setKept] = useState<string>();
   const [busy, setBusy] = useState(false);
   const words = round?.asked?.trim();
-  if (!round || !words || round.state !== "done" || round.calls.length > 0) return null;
+  if (!round || !words || round.state !== "done" || !isGuideHelp(round.answer)) return null;
   if (kept === words || !isStatement(words)) return null;
   const keep = async () => {
     setBusy(true);

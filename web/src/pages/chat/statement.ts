@@ -16,3 +16,10 @@ export function isStatement(message: string): boolean {
   if (text.length > MAX_LENGTH || text.split(/\s+/).length < MIN_WORDS) return false;
   return !/[?？؟]/.test(text) && !QUESTION.test(text);
 }
+
+/** How the guide answers what it does not understand, in its languages. */
+const HELP = /^(?:No model is connected yet|Hier antwortet noch kein Modell)/;
+
+export function isGuideHelp(answer: string): boolean {
+  return HELP.test(answer);
+}

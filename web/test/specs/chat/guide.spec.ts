@@ -61,6 +61,8 @@ test("what the guide does not understand can be saved with one click, and a ques
   await open(page, "/chat");
   await say(page, "My name is Paula and I live in Lyon");
   const offer = page.getByRole("button", { name: /^Save “My name is Paula/ });
+  await axe(page);
+  await screens(page, "chat-offer");
   await offer.click();
   await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
   await expect(offer).toHaveCount(0);
