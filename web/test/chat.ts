@@ -11,7 +11,7 @@ export async function say(page: Page, words: string): Promise<void> {
 
 /** Waits until the answer is complete. */
 export async function answered(page: Page): Promise<void> {
-  await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Send", exact: true })).toBeVisible();
 }
 
 const MODEL_URL = process.env.CONSOLE_MODEL_URL;

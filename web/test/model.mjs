@@ -22,7 +22,11 @@ createServer(async (asked, answer) => {
   last = JSON.parse(body);
   const step = next(last);
   if (step.broken) {
-    return json(answer, { error: { message: "The model is overloaded", code: "overloaded" } }, 500);
+    return json(
+      answer,
+      { error: { message: "The model is overloaded", code: "server_error" } },
+      500,
+    );
   }
   answer.writeHead(200, { "content-type": "text/event-stream" });
   if (step.call) {

@@ -13,6 +13,8 @@ export interface Preferences {
   language: Language;
   /** An IANA name, or null for the browser's. */
   timeZone: string | null;
+  /** Whether the user closed the hint about what to do after the first memory. */
+  nextStepHidden: boolean;
 }
 
 const STORAGE_KEY = "lukasa.preferences";
@@ -35,6 +37,7 @@ function load(): Preferences {
         ? stored.language
         : languageOf(navigator.languages),
     timeZone: typeof stored.timeZone === "string" ? stored.timeZone : null,
+    nextStepHidden: stored.nextStepHidden === true,
   };
 }
 

@@ -7,9 +7,11 @@ interface Apps {
   names: ReadonlyMap<string, string>;
   /** The ids of the user's sign-ins in the console. */
   signIns: ReadonlySet<string>;
+  /** Whether they were read. Without sign-ins there are none. */
+  known: boolean;
 }
 
-const NONE: Apps = { names: new Map(), signIns: new Set() };
+const NONE: Apps = { names: new Map(), signIns: new Set(), known: false };
 
 /** By the id of the credential. */
 export function useAppNames(): ReadonlyMap<string, string> {
@@ -30,6 +32,7 @@ export function useApps(): Apps {
       return {
         names: new Map([...connectors, ...keys].map(({ id, name }) => [id, name])),
         signIns: new Set(connectors.filter((one) => one.kind === "sign_in").map(({ id }) => id)),
+        known: true,
       };
     },
     staleTime: 60_000,

@@ -1,5 +1,7 @@
 /** What a text is, by its words: a rule, a preference or a fact. The same text gives the same answer. Pure. */
 
+import type { CreateMemory } from "lukasa-client";
+
 export const NEW_KINDS = ["fact", "preference", "rule"] as const;
 export type NewKind = (typeof NEW_KINDS)[number];
 
@@ -53,4 +55,16 @@ export function ruleKey(text: string): string {
   const telling = all.filter((word) => !STOP_WORDS.has(word));
   const key = (telling.length > 0 ? telling : all).slice(0, MAX_KEY_WORDS).join("-");
   return key.slice(0, MAX_KEY_LENGTH) || "rule";
+}
+
+/** The kind that the words suggest. A rule is suggested only if its area is known: without one it cannot be saved. */
+export function suggestedKind(text: string, hasArea: boolean): NewKind {
+  const kind = kindOf(text);
+  return kind === "rule" && !hasArea ? "preference" : kind;
+}
+
+/** The fields that say what a memory is. A rule gets its key from its words. */
+export function fieldsOf(kind: NewKind, text: string): Partial<CreateMemory> {
+  if (kind === "rule") return { kind: "preference", force: "hard", key: ruleKey(text) };
+  return kind === "preference" ? { kind } : {};
 }

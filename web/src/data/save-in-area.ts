@@ -1,8 +1,9 @@
-/** Saves a text as a memory, in the area that it belongs to. */
+/** Saves a text as a memory, in its area and as what its words say: a fact, a preference or a rule. */
 import { useCallback } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { detectArea } from "./area.ts";
 import { useDomains } from "./domains.ts";
+import { fieldsOf, suggestedKind } from "./kind.ts";
 import { useMemoryWrites } from "./memory-writes.ts";
 
 /** `say` is the text of the toast. */
@@ -13,7 +14,8 @@ export function useSaveInArea() {
   return useCallback(
     async (content: string, say?: string) => {
       const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
-      return save({ content, domain }, say);
+      const kind = suggestedKind(content, domain !== undefined);
+      return save({ content, domain, ...fieldsOf(kind, content) }, say);
     },
     [lukasa, domains, save],
   );

@@ -72,6 +72,11 @@ test("ChatGPT export is previewed, imported, undone, and imported again only onc
   await preview.getByRole("button", { name: "Import now" }).click();
   await expect(page.getByRole("status").getByText("Imported", { exact: true })).toBeVisible();
   expect(await sessions()).toBe(31);
+  const brought = page.getByRole("region", { name: "Imported chats" });
+  await expect(brought).toContainText("31 chats imported.");
+  await expect(brought).toContainText("What Lukasa learns from them waits in Review.");
+  await axe(page);
+  await screens(page, "import-chats");
   const session = (await lukasa.sessions.list().all()).find((one) => one.id === "chatgpt:c-30");
   expect(session?.title).toBe("A very long chat");
 
@@ -85,6 +90,31 @@ test("ChatGPT export is previewed, imported, undone, and imported again only onc
   await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
   await expect(list.getByText("undone")).toBeVisible();
   await expect.poll(sessions).toBe(0);
+  await expect(brought).toHaveCount(0);
+});
+
+test.describe("server without a model", () => {
+  test.use({ baseURL: process.env.CONSOLE_SETUP_URL });
+
+  test("imported chats are counted on the first visit, and lead to reading and learning", async ({
+    page,
+  }) => {
+    await open(page, "/data");
+    const chats = [0, 1].map((at) => chatGpt(at, `Chat ${at}`, ["One", "Two"]));
+    await choose(page, { name: "conversations.json", content: JSON.stringify(chats) });
+    await page.getByRole("button", { name: "Import now" }).click();
+    const brought = page.getByRole("region", { name: "Imported chats" });
+    await expect(brought).toContainText("2 chats imported.");
+    await open(page, "/memory");
+    await expect(brought).toContainText("2 chats imported.");
+    await axe(page);
+    await screens(page, "start-chats");
+    await brought.getByRole("link", { name: "Set up learning" }).click();
+    await expect(page.getByRole("tab", { name: "Remembering", selected: true })).toBeVisible();
+    await page.goBack();
+    await brought.getByRole("link", { name: "Read them" }).click();
+    await expect(page.getByRole("link", { name: /Chat 1/ })).toBeVisible();
+  });
 });
 
 test("Z after an import undoes the import, and not the change before it", async ({

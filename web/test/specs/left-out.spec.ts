@@ -16,7 +16,7 @@ test("left-out sentence is listed in its chat and kept with one click", async ({
     { role: "user", content: "Hello. I fly to Porto every other Friday. Is it raining there?" },
   ]);
   await open(page, "/sources?session=friday");
-  await expect(page.getByText("Learning waits until the chat is closed or pauses.")).toBeVisible();
+  await expect(page.getByText("Lukasa learns from this chat when it pauses.")).toBeVisible();
   await learn(lukasa, "friday");
   await page.reload();
   await expect(page.getByText("0 learned, 0 waiting for you, 1 left out")).toBeVisible();

@@ -180,7 +180,7 @@ async function firstMinutes(
   const tab = page.getByRole("tab", { name: "Assistants" });
   await expect(tab).toBeVisible();
   if (input.name === "first") {
-    await page.getByRole("tab", { name: "Rules" }).focus();
+    await page.getByRole("tab", { name: "Remembering" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
   } else await input.press(tab);

@@ -76,7 +76,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
 
   await page.keyboard.press("ArrowRight");
   await expect(announced).toContainText("Kept. 2 of 9. Which of the two is true?");
-  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("Is vegetarian.");
   await expect(card(page)).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await axe(page);
   await screens(page, "review-contradiction");
@@ -163,7 +163,7 @@ test("contradiction that is a change keeps both memories, one after the other", 
   };
   const before = await states();
   await open(page, "/review?kind=contradiction");
-  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("Is vegetarian.");
   await page.keyboard.press("4");
   const day = page.getByLabel("Day of the change");
   await expect(day).toHaveValue("2026-03-12");
@@ -179,7 +179,7 @@ test("contradiction that is a change keeps both memories, one after the other", 
   // Three writes, and one undo for all of them.
   await page.keyboard.press("z");
   await expect.poll(states).toEqual(before);
-  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("Is vegetarian.");
 });
 
 test("change on a day that is refused leaves both memories and the card as they were", async ({
@@ -203,21 +203,21 @@ test("change on a day that is refused leaves both memories and the card as they 
     return route.fulfill({
       status: 409,
       contentType: "application/problem+json",
-      json: { code: "conflict", title: "The memory has changed", status: 409, detail: "" },
+      json: { code: "version_mismatch", title: "The memory has changed", status: 409, detail: "" },
     });
   });
   const operations = (await lukasa.operations.list({ limit: 200 }).all()).length;
   await open(page, "/review?kind=contradiction");
-  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("Is vegetarian.");
   await page.keyboard.press("4");
   await page.getByLabel("Day of the change").fill("2026-02-01");
   await page.keyboard.press("Enter");
   const messages = page.getByRole("region", { name: "Messages" });
-  await expect(messages).toContainText("The memory has changed");
+  await expect(messages).toContainText("This memory has changed since");
   await expect(messages).not.toContainText("Changed on");
   expect(written).toBe(operations + 2);
   await expect.poll(states).toEqual(before);
-  await expect(card(page)).toContainText("User is vegetarian.");
+  await expect(card(page)).toContainText("Is vegetarian.");
   await expect(page.locator("main output").last()).toContainText(/^1 of 1\. Which of the two/);
   // The card can be answered again.
   await page.unroute(`**/api/memory/${item?.against?.id}`);
@@ -320,7 +320,7 @@ test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   await expect(main.getByText(/^2 kept, 1 forgotten, 1 corrected/)).toBeVisible();
   // Each is undone from the summary as well, and returns to the deck.
   await main.getByRole("listitem").filter({ hasText: "rowing" }).getByRole("button").click();
-  await expect(card(page)).toContainText("User might take up rowing.");
+  await expect(card(page)).toContainText("Might take up rowing.");
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(390);
   // After "No, keep it off" the card is gone, but its address still works.
@@ -374,7 +374,7 @@ test("refused answer returns the card to the deck", async ({ page, lukasa, allow
     }),
   );
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("status").getByText("Too much at once")).toBeVisible();
+  await expect(page.getByRole("status").getByText("Something went wrong")).toBeVisible();
   await expect(card(page)).toContainText("Prefers an aisle seat");
 });
 

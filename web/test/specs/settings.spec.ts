@@ -61,7 +61,9 @@ test("advisor preset asks for one consent, and undo withdraws it", async ({ page
   };
   await expect(page.getByRole("button", { name: "Agree" })).toHaveCount(0);
   await page.getByRole("radio", { name: /Remember right away/ }).click();
-  await expect(page.getByText(/Permissions and orders are still asked about/)).toBeVisible();
+  await expect(
+    page.getByText(/You are still asked about permissions and instructions/),
+  ).toBeVisible();
   expect(await finance()).toEqual([false, false]);
   await axe(page);
   await page.getByRole("button", { name: "Agree" }).click();
@@ -327,7 +329,7 @@ test.describe("server with sign-in", () => {
     await expect(userPage.getByRole("button", { name: /Your account/ })).toContainText(other);
     // The user sees their own settings and none of the operator's.
     await userPage.goto(`${guarded}/settings`);
-    await expect(userPage.getByRole("tab", { name: "Rules" })).toBeVisible();
+    await expect(userPage.getByRole("tab", { name: "Remembering" })).toBeVisible();
     await expect(userPage.getByRole("button", { name: "Developer" })).toHaveCount(0);
     await userPage.goto(`${guarded}/developer`);
     await expect(userPage.getByRole("tab", { name: "Jobs" })).toBeVisible();

@@ -72,7 +72,7 @@ test("sign-in methods that cannot be read are an error with a retry", async ({ p
       : route.fulfill({ json: { providers: [{ name: "Acme", href: "/oidc/Acme" }] } }),
   );
   await open(page, "/sign-in");
-  await expect(page.getByRole("alert")).toContainText("Temporarily unavailable", {
+  await expect(page.getByRole("alert")).toContainText("The database is not available", {
     timeout: 20_000,
   });
   // The key can be used meanwhile.
@@ -98,6 +98,10 @@ test("one-time link works once and is removed from the address", async ({
   const elsewhere = await browser.newPage({ baseURL: url });
   await elsewhere.goto(href);
   await expect(elsewhere.getByRole("alert")).toContainText("This link no longer works");
+  // Only an operator has a key.
+  await expect(elsewhere.getByLabel("Key")).toBeHidden();
+  await elsewhere.getByText("I run this server").click();
+  await expect(elsewhere.getByLabel("Key")).toBeVisible();
   // Also after a failed sign-in: users copy the address when they ask for help.
   expect(elsewhere.url()).not.toContain("lk_link_");
   await elsewhere.close();

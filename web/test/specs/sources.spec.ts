@@ -416,3 +416,43 @@ test("long chat lists every message, and renders those in view", async ({ page, 
     page.getByRole("article", { name: `Message ${LAST - 1}`, exact: true }),
   ).toBeFocused();
 });
+
+test("chats after the first page are listed on request, here and in the chat", async ({
+  page,
+  lukasa,
+}) => {
+  const items = Array.from({ length: 205 }, (_, at) =>
+    JSON.stringify({
+      item: "chat",
+      source: `c-${at}`,
+      title: `Chat number ${at}`,
+      before: 0,
+      turns: [
+        {
+          role: "user",
+          content: `Question ${at}`,
+          said_at: new Date(Date.UTC(2024, 0, 1) + at * 3_600_000).toISOString(),
+        },
+      ],
+      last: true,
+    }),
+  );
+  for (const part of [items.slice(0, 150), items.slice(150)]) {
+    await lukasa.imports.take(part.join("\n"), { source: "many-chats" });
+  }
+  await open(page, "/sources?view=chats");
+  await expect(page.getByRole("link", { name: /Chat number 204\b/ })).toBeVisible();
+  const oldest = page.getByRole("link", { name: /Chat number 0\b/ });
+  await expect(oldest).toHaveCount(0);
+  const older = page.getByRole("button", { name: "Show older chats" });
+  await older.click();
+  await expect(oldest).toBeAttached();
+  await expect(older).toHaveCount(0);
+  await page.getByRole("button", { name: "Delete ‘Chat number 0’" }).click();
+  await expect(oldest).toHaveCount(0);
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect(oldest).toBeAttached();
+  await page.goto("/chat");
+  const side = page.getByRole("complementary", { name: "Chats" });
+  await expect(side.getByRole("link", { name: "Chat number 204" })).toBeVisible();
+});

@@ -53,7 +53,7 @@ test("refused change is reverted on the screen with an error toast", async ({
   allowed.push(/500/);
   await page.getByRole("button", { name: "Forget" }).click();
   const toast = page.getByRole("region", { name: "Messages" });
-  await expect(toast).toContainText("Could not forget this: Too much at once");
+  await expect(toast).toContainText("Could not forget this: Something went wrong");
   await expect(toast).toContainText("Plays the cello");
   await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
   await page.unroute("**/forget");

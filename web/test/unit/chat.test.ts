@@ -10,7 +10,7 @@ import {
   type Round,
   roundsOf,
 } from "../../src/features/chat/rounds.ts";
-import { blocks } from "../../src/pages/chat/markdown.ts";
+import { blocks, numberCited } from "../../src/pages/chat/markdown.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 15, 20, 0, second)).toISOString();
 
@@ -171,4 +171,17 @@ test("memory that a chat is about is sent with its area, the rule and its dates"
     value: "never",
     valid_from: "2026-01-01T00:00:00Z",
   });
+});
+
+test("cited memories are numbered in the order of the answer, the same by mark and by id", () => {
+  const [one, two] = ["a", "b"].map((letter) => `mem_${letter.repeat(26)}`);
+  const text = `You live in Lyon [m2].\n\n- Cats (${one})\n- Lyon (${two})\n\n| a |\n| - |\n| ${one} |`;
+  const numbers = numberCited(blocks(text), { m2: two ?? "" });
+  assert.deepEqual(
+    [...numbers],
+    [
+      [two, 1],
+      [one, 2],
+    ],
+  );
 });

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { latestCall } from "../../src/features/connect/latest-call.ts";
+import type { MemoryView, OperationView } from "lukasa-client";
+import { latestOf, latestUse, latestWrite } from "../../src/features/connect/latest-call.ts";
 
-const wrote = (at: string, caller: string, origin: string, credential = "local") => ({
-  at,
-  caller,
-  origin,
-  credential,
-});
+const byAgent = { session_id: "agent-1" } as MemoryView;
+const NONE = { signIns: new Set<string>(), byId: new Map([["mem_1", byAgent]]) };
+const wrote = (at: string, caller: string, origin: string, credential = "local") =>
+  ({ at, caller, origin, credential, memory_ids: ["mem_1"] }) as OperationView;
 const key = (id: string, last_used_at: string | null, permissions = ["read"], user?: string) => ({
   id,
   name: `key ${id}`,
@@ -17,16 +16,30 @@ const key = (id: string, last_used_at: string | null, permissions = ["read"], us
 });
 
 test("an assistant is connected once it has written", () => {
-  assert.equal(latestCall([], [], "ann"), undefined);
-  assert.equal(latestCall([wrote("2026-11-01T10:00:00Z", "human", "user")], [], "ann"), undefined);
-  assert.equal(
-    latestCall([wrote("2026-11-01T10:00:00Z", "job", "assistant")], [], "ann"),
-    undefined,
-  );
-  assert.deepEqual(latestCall([wrote("2026-11-01T10:00:00Z", "key", "assistant")], [], "ann"), {
+  const latest = (...operations: OperationView[]) => latestWrite(operations, [], NONE);
+  assert.equal(latest(), undefined);
+  assert.equal(latest(wrote("2026-11-01T10:00:00Z", "human", "user")), undefined);
+  assert.equal(latest(wrote("2026-11-01T10:00:00Z", "job", "assistant")), undefined);
+  assert.deepEqual(latest(wrote("2026-11-01T10:00:00Z", "key", "assistant")), {
     at: "2026-11-01T10:00:00Z",
     key: undefined,
   });
+});
+
+test("what the user saves in a chat of the console is no call of an assistant", () => {
+  const at = "2026-11-01T10:00:00Z";
+  const memory = { session_id: "chat-m1-aa", known_from: at, created_at: at } as MemoryView;
+  const byId = new Map([["mem_1", memory]]);
+  const local = [wrote(at, "key", "assistant")];
+  assert.equal(latestWrite(local, [], { ...NONE, byId }), undefined);
+  assert.equal(latestWrite(local, [], NONE)?.at, at);
+  assert.equal(latestWrite(local, [], { ...NONE, byId: new Map() }), undefined);
+  const signedIn = [wrote(at, "key", "assistant", "sign-in-1"), ...local];
+  const known = { byId, signIns: new Set(["sign-in-1"]) };
+  assert.equal(latestWrite(signedIn, [], known), undefined);
+  const older = wrote("2026-10-01T10:00:00Z", "key", "assistant", "4");
+  const keys = [key("4", null)];
+  assert.equal(latestWrite([...signedIn, older], keys, known)?.key, "key 4");
 });
 
 test("the last use of a key counts too, except of admin keys and of other users", () => {
@@ -36,8 +49,8 @@ test("the last use of a key counts too, except of admin keys and of other users"
     key("3", "2026-11-01T13:00:00Z", ["read"], "bob"),
     key("4", null),
   ];
-  const operations = [wrote("2026-11-01T10:00:00Z", "key", "assistant", "4")];
-  assert.equal(latestCall(operations, keys, "ann")?.key, "key 1");
-  assert.equal(latestCall(operations, keys, "bob")?.key, "key 3");
-  assert.equal(latestCall(operations, keys.slice(3), "ann")?.key, "key 4");
+  const write = latestWrite([wrote("2026-11-01T10:00:00Z", "key", "assistant", "4")], keys, NONE);
+  assert.equal(latestOf([write, latestUse(keys, "ann")])?.key, "key 1");
+  assert.equal(latestOf([write, latestUse(keys, "bob")])?.key, "key 3");
+  assert.equal(latestOf([write, latestUse(keys.slice(3), "ann"), null])?.key, "key 4");
 });

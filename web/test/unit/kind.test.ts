@@ -1,7 +1,7 @@
 /** The kind of a new memory by its words, and the key of a rule. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kindOf, ruleKey } from "../../src/data/kind.ts";
+import { fieldsOf, kindOf, ruleKey, suggestedKind } from "../../src/data/kind.ts";
 
 const EXPECTED = {
   rule: [
@@ -45,4 +45,15 @@ test("key of a rule is made from its words, without those that say nothing", () 
   assert.equal(ruleKey("to be or"), "to-be-or");
   assert.equal(ruleKey("…"), "rule");
   assert.ok(ruleKey("word ".repeat(99)).length <= 64);
+});
+
+test("new memory is saved as what its words say, and as a rule only in an area", () => {
+  const words = "Never suggest peanuts";
+  assert.deepEqual(fieldsOf(suggestedKind(words, true), words), {
+    kind: "preference",
+    force: "hard",
+    key: "never-suggest-peanuts",
+  });
+  assert.deepEqual(fieldsOf(suggestedKind(words, false), words), { kind: "preference" });
+  assert.deepEqual(fieldsOf(suggestedKind("Lives in Lyon", true), "Lives in Lyon"), {});
 });

@@ -8,6 +8,7 @@ import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { hasHiddenTitle } from "../../data/hidden.ts";
+import { showChats } from "../../data/sessions.ts";
 import { MEMORIES } from "../../data/store.ts";
 import { useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
@@ -24,11 +25,7 @@ export function useChatWrites() {
   const navigate = useNavigate();
   const { session: open } = useParams({ strict: false });
   return useMemo(() => {
-    const show = (change: (sessions: SessionView[]) => SessionView[]) => {
-      const before = queries.getQueryData<SessionView[]>(LIST);
-      if (before) queries.setQueryData(LIST, change(before));
-      return () => queries.setQueryData(LIST, before);
-    };
+    const show = (change: (chats: SessionView[]) => SessionView[]) => showChats(queries, change);
     const read = () => {
       for (const queryKey of TOUCHED) void queries.invalidateQueries({ queryKey });
     };

@@ -26,7 +26,7 @@ export function ConnectCards() {
 
 /** Whether an assistant has called this server. It changes while the user watches. */
 function ConnectionState() {
-  const call = useLatestCall();
+  const { call } = useLatestCall();
   return (
     <output className="flex items-start gap-2.5 rounded-card border bg-surface px-4 py-3">
       {call ? (

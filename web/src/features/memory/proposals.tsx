@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
+import { formatCount } from "../../base/numbers.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
 import { t } from "../../i18n/index.ts";
@@ -27,7 +28,7 @@ export function Proposals({ memories }: { memories: readonly MemoryView[] }) {
     >
       <h2 className="flex items-center gap-2 pb-2 text-meta font-medium">
         {t("memory.proposals")}
-        <Badge tone="accent">{memories.length}</Badge>
+        <Badge tone="accent">{formatCount(memories.length)}</Badge>
       </h2>
       <ul className="grid gap-2 xl:grid-cols-2">
         {shown.map((memory) => (

@@ -15,6 +15,7 @@ export const chat: Translation["chat"] = {
   "age.yesterday": "Gestern",
   "age.week": "Vorherige 7 Tage",
   "age.older": "Älter",
+  older: "Ältere Chats zeigen",
   find: "In Chats suchen",
   findings: "Gefunden",
   notFound: "Kein Chat gefunden.",
@@ -45,13 +46,11 @@ export const chat: Translation["chat"] = {
   toEnd: "Zum Neuesten springen",
   model: "Modell",
   guided: "Noch kein Modell: vorgefertigte Antworten",
-  noModel:
-    "Verbinde ein Modell, um frei zu chatten. Bis dahin versteht ein Helfer ein paar Sätze und speichert, worum du ihn bittest.",
+  noModel: "Noch kein Modell: Nur einfache Anfragen gehen.",
   noModelAdmin:
     "Starte den Server mit der Adresse eines OpenAI-kompatiblen Modells, zum Beispiel Ollama:",
   connectModel: "Ein Modell verbinden",
-  learningModel:
-    "Das Lernen aus Chats hat ein eigenes Modell: Der Server wird mit --chat gestartet. Ohne dieses wird nach einfachen Regeln gelernt.",
+  learningModel: "Gelernt wird nach einfachen Regeln, bis der Betreiber ein Modell einrichtet.",
   noModelUser: "Der Betreiber dieses Servers kann eines verbinden.",
   "digest.title": "Lernen aus diesem Chat",
   "digest.learned": "Gelernt",
@@ -81,7 +80,7 @@ export const chat: Translation["chat"] = {
     "Der Assistent sieht diese Erinnerung und tut nichts, bis du sagst, was du willst.",
   "try.remember": "Merke dir, dass ich nur mit Handgepäck fliege",
   "try.ask": "Was weißt du darüber, wie ich reise?",
-  "try.change": "Ändere Handgepäck zu einem Koffer",
+  "try.change": "Ändere Handgepäck in einen Koffer",
   "guide.remember": "Merke dir: Auf einem Flug nehme ich nur Handgepäck mit",
   "guide.ask": "Was nehme ich auf einem Flug mit?",
   "guide.change": "Ändere nur Handgepäck in einen Koffer",
@@ -91,7 +90,8 @@ export const chat: Translation["chat"] = {
   aboutLeave: "Über etwas anderes sprechen",
 
   table: "Tabelle",
-  memory: "Erinnerung",
+  saveAsked: "„{text}“ als Erinnerung speichern",
+  memory: "Erinnerung {number, number}",
   cited: "Die Erinnerung dahinter öffnen",
   keep: "Als Notiz speichern",
   kept: "Als Notiz gespeichert",

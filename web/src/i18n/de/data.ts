@@ -21,13 +21,13 @@ export const data: Translation["data"] = {
   "export.holds.manifest": "ein README in einfachen Worten und ein Hash jeder Datei",
   "export.act": "Alles herunterladen",
   "export.progress": "Fortschritt des Downloads",
-  "export.packing": "Packt…",
+  "export.packing": "Packt …",
   "export.far": "{size} bisher",
   "export.saved": "Gespeichert als {name}, {size}",
 
   "import.title": "Eine Datei importieren",
   "import.text":
-    "Das ZIP eines Exports von ChatGPT oder Claude, ein Lukasa-Export, oder Einträge als JSON-Zeilen. Du siehst zuerst eine Vorschau. Von Exporten aus ChatGPT und Claude gehen nur die Chats und Erinnerungen an den Server. Nichts wird doppelt importiert, und nichts wird wiederhergestellt, was hier endgültig gelöscht oder vergessen wurde.",
+    "Wähle das ZIP von ChatGPT, Claude oder Lukasa. Du siehst zuerst eine Vorschau; nur Chats und Erinnerungen werden hochgeladen.",
   "import.where": "Woher du einen Export bekommst",
   "import.whereChatGpt":
     "ChatGPT: Einstellungen, Datenkontrolle, Daten exportieren. Ein Link zum ZIP kommt per Mail.",
@@ -41,9 +41,9 @@ export const data: Translation["data"] = {
   "import.progress.read": "Liest die Datei",
   "import.progress.import": "Importiert",
   "import.far.read":
-    "{count, plural, =0 {Liest…} one {# Eintrag gelesen} other {# Einträge gelesen}}",
+    "{count, plural, =0 {Liest …} one {# Eintrag gelesen} other {# Einträge gelesen}}",
   "import.far.import":
-    "{count, plural, =0 {Importiert…} one {# Eintrag importiert} other {# Einträge importiert}}",
+    "{count, plural, =0 {Importiert …} one {# Eintrag importiert} other {# Einträge importiert}}",
   "import.stop": "Anhalten",
   "import.choose": "Datei wählen",
   "import.drop": "oder hierher ziehen",
@@ -69,11 +69,17 @@ export const data: Translation["data"] = {
   "found.searchable": "Importierte Chats sind sofort durchsuchbar.",
   "found.learning":
     "Daraus zu lernen braucht etwa {calls, plural, one {# Modellaufruf} other {# Modellaufrufe}} und {minutes, plural, one {# Minute} other {# Minuten}} im Hintergrund. Was gelernt wird, wartet unter Prüfen: nichts davon steht in einem Prompt, bis du zustimmst.",
-  "found.noModel": "Daraus wird nichts gelernt, weil dieser Server kein Modell dafür hat.",
+  "found.noModel": "Dieser Server hat kein Modell zum Lernen; er lernt wenig oder nichts daraus.",
+  "chats.title": "Importierte Chats",
+  "chats.imported": "{count, plural, one {# Chat importiert.} other {# Chats importiert.}}",
+  "chats.notLearned": "Die Suche findet sie; gelernt wird noch nichts daraus.",
+  "chats.learning": "Was Lukasa daraus lernt, wartet unter „Prüfen“.",
+  "chats.read": "Lesen",
+  "chats.setUp": "Lernen einrichten",
   "decision.text":
     "{count, plural, one {# Erinnerung verwenden deine Assistenten noch nicht; eine Suche findet sie.} other {# Erinnerungen verwenden deine Assistenten noch nicht; eine Suche findet sie.}}",
   "decision.all": "Alle verwenden",
-  "decision.choose": "Auswählen…",
+  "decision.choose": "Auswählen …",
   "decision.done":
     "{count, plural, one {# Erinnerung verwenden deine Assistenten jetzt} other {# Erinnerungen verwenden deine Assistenten jetzt}}",
   "count.memories": "{count, plural, one {# neue Erinnerung} other {# neue Erinnerungen}}",
@@ -142,8 +148,7 @@ export const data: Translation["data"] = {
   "receipt.filesDone": "Aus der Datenbank und aus ihren Dateien entfernt",
   "receipt.journal":
     "Im Löschjournal: wird nach dem Zurückspielen einer Sicherung wieder endgültig gelöscht",
-  "receipt.noJournal":
-    "Kein Löschjournal ist eingerichtet: eine zurückgespielte Sicherung stellte es wieder her",
+  "receipt.noJournal": "Eine eingespielte Sicherung brächte es zurück.",
   "receipt.more": "Was nicht entfernt werden konnte, und wie man das ohne Netz prüft",
   "receipt.left": "Für Lukasa unerreichbar:",
   "receipt.each":

@@ -4,7 +4,7 @@ export const reveal: Translation["reveal"] = {
   found: "Was gefunden wurde",
   saved: "Was gespeichert wurde",
   foundText: "Assistenten verwenden nur, was du behältst. Verwirf, was nicht stimmt.",
-  savedText: "Dein nächster Chat weiß das. Verwirf, was nicht stimmt.",
+  savedText: "Verbundene Assistenten wissen das jetzt.",
   inAreas: "{count, plural, one {in # Bereich} other {in # Bereichen}}",
   more: "{count, plural, one {# weitere ist hier noch nicht aufgeführt: „Alle behalten“ gilt auch für sie.} other {# weitere sind hier noch nicht aufgeführt: „Alle behalten“ gilt auch für sie.}}",
   keep: "{dropped, plural, =0 {Alle {count, number} behalten} other {{count, number} behalten}}",

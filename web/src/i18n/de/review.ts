@@ -4,7 +4,7 @@ export const review: Translation["review"] = {
   title: "Prüfen",
   "empty.title": "Nichts zu prüfen",
   "empty.text":
-    "Vermutungen, Widersprüche und möglicherweise Veraltetes erscheinen hier. Eine Vermutung, die du weder beantwortest noch noch einmal sagst, wird nach 14 Tagen vergessen.",
+    "Vermutungen, Widersprüche und möglicherweise Veraltetes erscheinen hier. Eine Vermutung, die du nicht beantwortest und nicht wiederholst, wird nach 14 Tagen vergessen.",
   "empty.known": "Sieh dein Profil, mit der Quelle jedes Satzes",
   "empty.areas":
     "Entscheide, was über Gesundheit, Finanzen, Religion und Beziehungen gespeichert werden darf",
@@ -33,7 +33,7 @@ export const review: Translation["review"] = {
   "kind.all": "Alle",
   "kind.proposal": "Vorschläge",
   "kind.contradiction": "Widersprüche",
-  "kind.doubt": "Noch wahr?",
+  "kind.doubt": "Stimmt das noch?",
   "kind.guess": "Vermutungen",
   "kind.learned": "Neu gelernt",
   "kind.consent": "Sensible Bereiche",

@@ -4,7 +4,7 @@ export const settings: Translation["settings"] = {
   title: "Einstellungen",
   saved: "Einstellungen gespeichert",
   failed: "Die Einstellungen wurden nicht gespeichert",
-  "tab.rules": "Regeln",
+  "tab.rules": "Merken",
   "tab.assistants": "Assistenten",
   "tab.look": "Aussehen",
 
@@ -16,21 +16,20 @@ export const settings: Translation["settings"] = {
   "preset.balanced.help":
     "Lernt am Ende eines Chats. Was sicher genug ist, wird gleich benutzt, Vermutungen warten auf mehr Belege.",
   "preset.advisor": "Gleich merken",
-  "preset.advisor.help": "Benutzt sofort, was aus Chats abgeleitet wird. Finanzen: fragt einmal.",
+  "preset.advisor.help": "Fragt einmal, bevor es etwas über deine Finanzen nutzt.",
   "preset.chat": "Nur Wichtiges",
   "preset.chat.help":
     "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",
   "preset.assistant": "Frag mich zuerst",
   "preset.assistant.help":
     "Was aus Chats abgeleitet wird, wartet unter „Prüfen“ auf dein Ja. Fakten zu dir und zur Arbeit laufen ab; Regeln bleiben.",
-  "preset.research": "Lange Sitzungen",
+  "preset.research": "Lange Chats",
   "preset.research.help": "Chats bleiben zwei Stunden offen.",
   "preset.clone": "Schnell lernen",
-  "preset.clone.help": "Lernt, sobald ein Chat zehn Minuten lang still war, und aus dem, was andere Programme oft melden.",
+  "preset.clone.help": "Lernt nach zehn Minuten Pause und aus Mustern, die Apps melden.",
 
-  "consent.title": "Darf {name} benutzt werden?",
-  "consent.text":
-    "{name} einschalten und aus Chats Abgeleitetes ohne Rückfrage benutzen? Erlaubnisse und Anweisungen fragen weiterhin.",
+  "consent.title": "Darf Lukasa nutzen, was es über {name} ableitet?",
+  "consent.text": "Bei Erlaubnissen und Anweisungen wirst du weiterhin gefragt.",
   "consent.give": "Zustimmen",
   "consent.given": "{name} ist an, und was darüber aus Chats abgeleitet wird, wird benutzt",
 

@@ -99,13 +99,14 @@ export const sources: Translation["sources"] = {
   "left.closed_domain": "{count, number} in einem ausgeschalteten Bereich",
   "left.known_already": "{count, number} schon bekannt",
   "left.no_evidence": "{count, number} ohne Beleg",
-  "left.order_in_others_words": "{count, number} Anweisungen von anderen",
-  "left.secret": "{count, number} geheim",
+  "left.order_in_others_words":
+    "{count, plural, one {# Anweisung von anderen} other {# Anweisungen von anderen}}",
+  "left.secret": "{count, plural, one {# Geheimnis} other {# Geheimnisse}}",
   "left.skipped": "{count, number} übergangen",
   "left.off": "{count, number} abgeschaltet",
   "left.malformed": "{count, number} unlesbar",
 
-  "learning.waiting_for_pause": "Gelernt wird, wenn der Chat geschlossen wird oder ruht.",
+  "learning.waiting_for_pause": "Lukasa lernt aus diesem Chat, sobald er ruht.",
   "learning.starts": "Es beginnt {when}, wenn nichts mehr geschrieben wird.",
   "learning.queued": "Das Lernen beginnt gleich.",
   "learning.running": "Es wird gerade gelernt.",
@@ -121,7 +122,8 @@ export const sources: Translation["sources"] = {
   "leftOut.keep": "Behalten",
   "leftOut.kept": "behalten",
   "leftOut.did": "Behalten",
-  "leftOut.more": "{count, plural, one {# weiteres ohne Satz.} other {# weitere ohne Satz.}}",
+  "leftOut.more":
+    "{count, plural, one {# weitere lässt sich nicht zeigen.} other {# weitere lassen sich nicht zeigen.}}",
   "leftOut.reason.secret": "Es enthielt ein Geheimnis.",
   "leftOut.reason.closed_domain": "Sein Bereich ist aus.",
   "leftOut.reason.order_in_others_words": "Es ist die Anweisung eines anderen.",

@@ -13,6 +13,7 @@ export const chat = {
   "age.yesterday": "Yesterday",
   "age.week": "Previous 7 days",
   "age.older": "Older",
+  older: "Show older chats",
   find: "Search in chats",
   findings: "Found",
   notFound: "No chat found.",
@@ -43,13 +44,11 @@ export const chat = {
   toEnd: "Jump to the latest",
   model: "Model",
   guided: "No model yet: scripted answers",
-  noModel:
-    "Connect a model to chat freely. Until then, a guide understands a few sentences and saves what you ask it to.",
+  noModel: "No model yet, so only simple requests work.",
   noModelAdmin:
     "Start the server with the address of any OpenAI-compatible model, for example Ollama:",
   connectModel: "Connect a model",
-  learningModel:
-    "Learning from chats has a model of its own: the server is started with --chat. Without it, learning follows simple rules.",
+  learningModel: "Learning from chats uses simple rules until the operator sets a model.",
   noModelUser: "The operator of this server can connect one.",
   "digest.title": "Learning from this chat",
   "digest.learned": "Learned",
@@ -62,7 +61,7 @@ export const chat = {
   "mode.off": "Incognito, no memory",
   incognito: "Incognito",
   incognitoNew: "New incognito chat",
-  "keeps.read-only": "Nothing of this chat is kept. It is gone when you leave it.",
+  "keeps.read-only": "This chat is not stored and disappears when you leave.",
   "keeps.off": "Nothing of this chat is kept, and your memory is not used.",
 
   "begin.on": "Chat, and see what is saved",
@@ -87,7 +86,8 @@ export const chat = {
   aboutLeave: "Talk about something else",
 
   table: "Table",
-  memory: "memory",
+  saveAsked: "Save “{text}” as a memory",
+  memory: "memory {number, number}",
   cited: "Open the memory behind this",
   keep: "Keep as a note",
   kept: "Kept as a note",

@@ -24,7 +24,7 @@ export const data = {
 
   "import.title": "Import a file",
   "import.text":
-    "The ZIP of a ChatGPT or Claude export, a Lukasa export, or items as JSON lines. You see a preview first. Of ChatGPT and Claude exports only the chats and memories are sent to the server. Nothing is imported twice, and nothing that was erased or forgotten here is restored.",
+    "Choose the ZIP from ChatGPT, Claude or Lukasa. You see a preview first; only chats and memories are uploaded.",
   "import.where": "Where to get an export",
   "import.whereChatGpt":
     "ChatGPT: Settings, Data controls, Export data. A link to the ZIP arrives by mail.",
@@ -63,7 +63,14 @@ export const data = {
   "found.searchable": "Imported chats can be searched at once.",
   "found.learning":
     "Learning from them takes about {calls, plural, one {# model call} other {# model calls}} and {minutes, plural, one {# minute} other {# minutes}} in the background. What is learned waits in Review: nothing is in a prompt until you agree.",
-  "found.noModel": "Nothing is learned from them, because this server has no model for it.",
+  "found.noModel":
+    "This server has no model for learning, so it learns little or nothing from them.",
+  "chats.title": "Imported chats",
+  "chats.imported": "{count, plural, one {# chat imported.} other {# chats imported.}}",
+  "chats.notLearned": "A search finds them; nothing is learned from them yet.",
+  "chats.learning": "What Lukasa learns from them waits in Review.",
+  "chats.read": "Read them",
+  "chats.setUp": "Set up learning",
   "decision.text":
     "{count, plural, one {# memory is not used by your assistants yet; a search finds it.} other {# memories are not used by your assistants yet; a search finds them.}}",
   "decision.all": "Use all",
@@ -133,7 +140,7 @@ export const data = {
   "receipt.files": "Removed from the database; removed from disk at the next clean-up",
   "receipt.filesDone": "Removed from the database and from its files",
   "receipt.journal": "In the erasure journal: erased again if a backup is restored",
-  "receipt.noJournal": "No erasure journal is configured: restoring a backup would restore it",
+  "receipt.noJournal": "A restored backup would bring it back.",
   "receipt.more": "What could not be removed, and how to check this offline",
   "receipt.left": "Lukasa cannot reach:",
   "receipt.each":

@@ -86,7 +86,7 @@ export const developer = {
   "webhooks.state.dead": "failed",
   "webhooks.remove": "Remove",
   "webhooks.removeTitle": "Remove this webhook?",
-  "webhooks.removeText": "It receives nothing any more, and its secret is deleted.",
+  "webhooks.removeText": "It no longer receives deliveries, and its secret is deleted.",
 
   "jobs.title": "Background jobs",
   "jobs.none":

@@ -132,7 +132,7 @@ export const memory = {
   "key.up": "Previous memory",
   "key.open": "Open the memory",
   "key.select": "Select or unselect",
-  "key.close": "Unselect, close the panel",
+  "key.close": "Close",
   "key.view": "View: {view}",
 
   "field.content": "What it says",
@@ -283,13 +283,17 @@ export const memory = {
   "none.trashedText": "Deleted memories stay here for 30 days and are then removed permanently.",
 
   "first.title": "Tell me something about yourself",
-  "first.text":
-    "Your assistants will know it in every new chat. You can see, change and delete it here at any time.",
+  "first.text": "Every assistant that you connect will know it.",
   "first.placeholder": "For example: I live in Lyon with two cats",
   "first.example.1": "I'm vegetarian",
   "first.example.2": "Answer briefly",
   "first.example.3": "I live in …",
   "first.saved": "Saved. New chats will use it",
+  "next.title": "Next step",
+  "next.text": "Saved. Connect an assistant so that it knows this.",
+  "next.connect": "Connect",
+  "next.import": "Import",
+  "next.hide": "Hide this hint",
   "first.bring": "Import from ChatGPT or Claude",
   "first.connect": "Connect your assistants",
   "first.api": "Save through the API:",

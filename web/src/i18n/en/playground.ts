@@ -45,7 +45,7 @@ export const playground = {
   "precise.help": "By key or tag, and what that is linked to.",
   anyway: "Search for every message",
   "anyway.help": "Also for one that needs no search, such as “thanks”.",
-  freeze: "Use what this chat was given first",
+  freeze: "Reuse this chat's frozen context",
   "freeze.help":
     "A chat is always given the same part at its start. If it has none yet, it gets this one.",
   rerank: "Use the reranker",

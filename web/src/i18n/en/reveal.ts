@@ -2,7 +2,7 @@ export const reveal = {
   found: "What was found",
   saved: "What was saved",
   foundText: "Assistants use only what you keep. Drop what is wrong.",
-  savedText: "Your next chat knows this. Drop what is wrong.",
+  savedText: "Connected assistants know this now.",
   inAreas: "{count, plural, one {in # area} other {in # areas}}",
   more: "{count, plural, one {# more is not listed here yet: Keep all includes it.} other {# more are not listed here yet: Keep all includes them.}}",
   keep: "{dropped, plural, =0 {Keep all {count, number}} other {Keep {count, number}}}",

@@ -2,7 +2,7 @@ export const settings = {
   title: "Settings",
   saved: "Settings saved",
   failed: "Could not save the settings",
-  "tab.rules": "Rules",
+  "tab.rules": "Remembering",
   "tab.assistants": "Assistants",
   "tab.look": "Appearance",
 
@@ -14,20 +14,20 @@ export const settings = {
   "preset.balanced.help":
     "Learns when a chat ends. What is sure enough is used at once, guesses wait for more evidence.",
   "preset.advisor": "Remember right away",
-  "preset.advisor.help": "Uses what it infers right away. Finance: asks once.",
+  "preset.advisor.help": "Asks once before it uses anything about your finances.",
   "preset.chat": "Only what matters",
   "preset.chat.help":
     "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",
   "preset.assistant": "Ask me first",
-  "preset.assistant.help": "Inferred memories wait in Review for your yes. Facts about you and your work expire; rules stay.",
-  "preset.research": "Long sessions",
+  "preset.assistant.help":
+    "Inferred memories wait in Review for your yes. Facts about you and your work expire; rules stay.",
+  "preset.research": "Long chats",
   "preset.research.help": "Chats stay open for two hours.",
   "preset.clone": "Learn fast",
-  "preset.clone.help": "Learns whenever a chat has been silent for ten minutes, and from what other apps report often.",
+  "preset.clone.help": "Learns after ten quiet minutes, and from patterns that apps report.",
 
-  "consent.title": "May {name} be used?",
-  "consent.text":
-    "Turn {name} on and use what is inferred without asking? Permissions and orders are still asked about.",
+  "consent.title": "Use what Lukasa infers about {name}?",
+  "consent.text": "You are still asked about permissions and instructions.",
   "consent.give": "Agree",
   "consent.given": "{name} is on, and what is inferred about it is used",
 

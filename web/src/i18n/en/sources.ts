@@ -94,13 +94,14 @@ export const sources = {
   "left.closed_domain": "{count, number} in an area that is off",
   "left.known_already": "{count, number} already known",
   "left.no_evidence": "{count, number} without evidence",
-  "left.order_in_others_words": "{count, number} instructions from others",
-  "left.secret": "{count, number} secret",
+  "left.order_in_others_words":
+    "{count, plural, one {# instruction from others} other {# instructions from others}}",
+  "left.secret": "{count, plural, one {# secret} other {# secrets}}",
   "left.skipped": "{count, number} skipped",
   "left.off": "{count, number} switched off",
   "left.malformed": "{count, number} unreadable",
 
-  "learning.waiting_for_pause": "Learning waits until the chat is closed or pauses.",
+  "learning.waiting_for_pause": "Lukasa learns from this chat when it pauses.",
   "learning.starts": "It starts {when} if nothing more is written.",
   "learning.queued": "Learning is about to start.",
   "learning.running": "Learning now.",
@@ -115,8 +116,7 @@ export const sources = {
   "leftOut.keep": "Keep it",
   "leftOut.kept": "kept",
   "leftOut.did": "Kept",
-  "leftOut.more":
-    "{count, plural, one {# more without a sentence.} other {# more without a sentence.}}",
+  "leftOut.more": "{count, plural, one {# more cannot be shown.} other {# more cannot be shown.}}",
   "leftOut.reason.secret": "It contained a secret.",
   "leftOut.reason.closed_domain": "Its area is off.",
   "leftOut.reason.order_in_others_words": "It is someone else's instruction.",

@@ -93,7 +93,6 @@ export function ToolCall({ call }: { call: Call }) {
         <>
           {labelOf(call)}
           {!call.running && !call.failed && READS.has(call.name) && <> · {found}</>}
-          {call.took !== null && <> · {t("chat.took", { count: call.took })}</>}
         </>
       }
       aside={call.running && <Badge tone="accent">{t("chat.running")}</Badge>}

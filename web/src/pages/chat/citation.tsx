@@ -6,13 +6,15 @@ import { LukasaError, type MemoryView } from "lukasa-client";
 import { useState } from "react";
 import { useMemory } from "../../data/memories.ts";
 import { sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { Certainty, SourceIcon } from "../../features/memory/badges.tsx";
 import { useDomainName } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Time } from "../../ui/time.tsx";
 
-export function Citation({ id, mark }: { id: string; mark?: string }) {
+/** `number` counts the memories that the answer cites. */
+export function Citation({ id, number }: { id: string; number: number }) {
   const [open, setOpen] = useState(false);
   return (
     <PreviewCard.Root open={open} onOpenChange={setOpen}>
@@ -24,13 +26,14 @@ export function Citation({ id, mark }: { id: string; mark?: string }) {
             to="/memory/$id"
             params={{ id }}
             preload={false}
+            aria-label={t("chat.memory", { number })}
             aria-description={t("chat.cited")}
             className="mx-0.5 inline-flex h-5 min-w-6 items-center justify-center gap-1 rounded-full bg-accent-soft px-1.5 align-[-0.2em] text-fine text-accent-text no-underline hover:underline"
           />
         }
       >
         <BookMarked size={11} aria-hidden />
-        {mark ?? t("chat.memory")}
+        {number}
       </PreviewCard.Trigger>
       <PreviewCard.Portal>
         <PreviewCard.Positioner sideOffset={6} className="z-50">
@@ -58,7 +61,7 @@ function CitedText({ memory }: { memory: MemoryView }) {
   return (
     <div className="flex flex-col gap-2">
       <p dir="auto" className="font-medium">
-        {memory.content}
+        {shownContent(memory.content)}
       </p>
       {quote && (
         <blockquote

@@ -8,6 +8,7 @@ import { useMemories } from "../../data/memories.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
 import { newest, sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useOneSession, usePasses } from "../../data/sources.ts";
 import { LearningState, LeftOut } from "../../features/learning/learning.tsx";
 import { Certainty } from "../../features/memory/badges.tsx";
@@ -110,7 +111,7 @@ function LearnedItem({ memory }: { memory: MemoryView }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
       <span dir="auto" className="min-w-0 flex-1 basis-56">
-        {memory.content}
+        {shownContent(memory.content)}
       </span>
       {proposed ? (
         <Badge tone="accent">{labelFor("status", memory.status)}</Badge>

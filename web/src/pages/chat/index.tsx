@@ -26,6 +26,7 @@ import { About, EmptyChat } from "./empty-chat.tsx";
 import { ChatHeader } from "./header.tsx";
 import { useChatKeys } from "./keys.ts";
 import { RoundsView } from "./rounds-view.tsx";
+import { SaveOffer } from "./save-offer.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
 // Loaded when it is first opened.
@@ -149,7 +150,14 @@ function Chat({ session, mode, about }: { session: string | null; mode: Mode; ab
                 session={session}
                 cut={chat.cut}
                 again={again}
-                end={view && !chat.answering && <ChatDigest listed={view} />}
+                end={
+                  <>
+                    {mode === "on" && isGuide(models.model) && (
+                      <SaveOffer round={chat.rounds.at(-1)} />
+                    )}
+                    {view && !chat.answering && <ChatDigest listed={view} />}
+                  </>
+                }
               />
             ) : (
               <EmptyChat

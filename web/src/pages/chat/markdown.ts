@@ -97,3 +97,23 @@ export function inlines(line: string): Inline[] {
   if (from < line.length) found.push({ kind: "text", text: line.slice(from) });
   return found;
 }
+
+/** The numbers of the cited memories, in the order in which the answer names them. */
+export function numberCited(
+  found: readonly Block[],
+  marks: Readonly<Record<string, string>>,
+): Map<string, number> {
+  const numbers = new Map<string, number>();
+  for (const part of found.flatMap(linesOf).flat()) {
+    const id = part.kind === "memory" ? part.text : part.kind === "mark" && marks[part.text];
+    if (id && !numbers.has(id)) numbers.set(id, numbers.size + 1);
+  }
+  return numbers;
+}
+
+function linesOf(block: Block): Inline[][] {
+  if (block.kind === "code") return [];
+  if (block.kind === "list") return block.items.flat();
+  if (block.kind === "table") return [...block.head, ...block.rows.flat()];
+  return block.lines;
+}

@@ -19,6 +19,7 @@ import { groupByAge } from "../../data/recency.ts";
 import { plain } from "../../data/select.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
+import { OlderChats } from "../../features/chat/older-chats.tsx";
 import { useAnswering } from "../../features/chat/use-live-chats.ts";
 import { useChatWrites } from "../../features/chat/writes.ts";
 import { t } from "../../i18n/index.ts";
@@ -50,7 +51,7 @@ export function Sidebar({
 }) {
   const [text, setText] = useState("");
   const navigate = useNavigate();
-  const groups = useGroups(text, open);
+  const { groups, sessions: chats } = useGroups(text, open);
   const [at, setAt] = useState<string | null>(null);
   const all = groups.flatMap((group) => group.sessions);
   const reachable = [at, open, all[0]?.id].find((id) => all.some((one) => one.id === id));
@@ -115,7 +116,8 @@ export function Sidebar({
             </ul>
           </section>
         ))}
-        {groups.length === 0 && (
+        {!text.trim() && <OlderChats of={chats} />}
+        {groups.length === 0 && !(chats.hasNextPage && !text.trim()) && (
           <p className="px-2 pt-3 text-meta text-muted">
             {text.trim() ? t("chat.notFound") : t("chat.noChats")}
           </p>
@@ -150,17 +152,19 @@ function useGroups(text: string, open: string | null) {
     (one) => !one.incognito && !one.trashed_at && (one.turns > 0 || one.id === open),
   );
   if (!asked) {
-    return groupByAge(listed, now, timeZone).map((group) => ({
+    const groups = groupByAge(listed, now, timeZone).map((group) => ({
       name: t(`chat.age.${group.age}`),
       sessions: group.sessions,
     }));
+    return { groups, sessions };
   }
   const titled = listed.filter((one) => plain(shownTitle(one) ?? "").includes(plain(asked)));
   const spoken = (found.data?.data ?? [])
     .map((one) => one.session)
     .filter((one) => !one.incognito && !titled.some((other) => other.id === one.id));
   const both = [...titled, ...spoken];
-  return both.length > 0 ? [{ name: t("chat.findings"), sessions: both }] : [];
+  const groups = both.length > 0 ? [{ name: t("chat.findings"), sessions: both }] : [];
+  return { groups, sessions };
 }
 
 function Entry({

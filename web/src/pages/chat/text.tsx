@@ -3,35 +3,40 @@ import { memo, useMemo } from "react";
 import { t } from "../../i18n/index.ts";
 import { Snippet } from "../../ui/snippet.tsx";
 import { Citation } from "./citation.tsx";
-import { type Block, blocks, type Inline } from "./markdown.ts";
+import { type Block, blocks, type Inline, numberCited } from "./markdown.ts";
 
-type Marks = Readonly<Record<string, string>>;
+/** The memories by their marks in the prompt, and their numbers in this answer. */
+interface Cited {
+  marks: Readonly<Record<string, string>>;
+  numbers: ReadonlyMap<string, number>;
+}
 
 export const AnswerText = memo(function AnswerText({
   text,
   marks,
 }: {
   text: string;
-  marks: Marks;
+  marks: Cited["marks"];
 }) {
   const read = useMemo(() => blocks(text), [text]);
+  const cited = useMemo(() => ({ marks, numbers: numberCited(read, marks) }), [read, marks]);
   return (
     <div className="flex flex-col gap-2.5 leading-relaxed">
       {read.map((block, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only ever added at the end
-        <OneBlock key={at} block={block} marks={marks} />
+        <OneBlock key={at} block={block} cited={cited} />
       ))}
     </div>
   );
 });
 
-function OneBlock({ block, marks }: { block: Block; marks: Marks }) {
+function OneBlock({ block, cited }: { block: Block; cited: Cited }) {
   if (block.kind === "code") return <Snippet code={block.text} />;
   if (block.kind === "list") {
     const items = block.items.map((lines, at) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: items are only ever added at the end
       <li key={at} dir="auto" className="ps-1">
-        <Lines lines={lines} marks={marks} />
+        <Lines lines={lines} cited={cited} />
       </li>
     ));
     return block.ordered ? (
@@ -42,20 +47,20 @@ function OneBlock({ block, marks }: { block: Block; marks: Marks }) {
       <ul className="flex list-disc flex-col gap-1 ps-5">{items}</ul>
     );
   }
-  if (block.kind === "table") return <TableBlock block={block} marks={marks} />;
+  if (block.kind === "table") return <TableBlock block={block} cited={cited} />;
   return (
     <p dir="auto" className={block.kind === "heading" ? "pt-1 font-semibold" : undefined}>
-      <Lines lines={block.lines} marks={marks} />
+      <Lines lines={block.lines} cited={cited} />
     </p>
   );
 }
 
 function TableBlock({
   block: { head, rows },
-  marks,
+  cited,
 }: {
   block: Extract<Block, { kind: "table" }>;
-  marks: Marks;
+  cited: Cited;
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
@@ -66,7 +71,7 @@ function TableBlock({
             {head.map((cell, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
               <th key={at} dir="auto" scope="col" className="py-1.5 pe-4 text-start font-medium">
-                <Lines lines={[cell]} marks={marks} />
+                <Lines lines={[cell]} cited={cited} />
               </th>
             ))}
           </tr>
@@ -78,7 +83,7 @@ function TableBlock({
               {row.map((cell, place) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: columns never change places
                 <td key={place} dir="auto" className="py-1.5 pe-4 align-top">
-                  <Lines lines={[cell]} marks={marks} />
+                  <Lines lines={[cell]} cited={cited} />
                 </td>
               ))}
             </tr>
@@ -89,20 +94,20 @@ function TableBlock({
   );
 }
 
-function Lines({ lines, marks }: { lines: Inline[][]; marks: Marks }) {
+function Lines({ lines, cited }: { lines: Inline[][]; cited: Cited }) {
   return lines.map((line, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: lines are only ever added at the end
     <span key={at}>
       {at > 0 && <br />}
       {line.map((part, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts are only ever added at the end
-        <Part key={place} part={part} marks={marks} />
+        <Part key={place} part={part} cited={cited} />
       ))}
     </span>
   ));
 }
 
-function Part({ part, marks }: { part: Inline; marks: Marks }) {
+function Part({ part, cited }: { part: Inline; cited: Cited }) {
   switch (part.kind) {
     case "strong":
       return <strong className="font-semibold">{part.text}</strong>;
@@ -113,10 +118,10 @@ function Part({ part, marks }: { part: Inline; marks: Marks }) {
         </code>
       );
     case "memory":
-      return <Citation id={part.text} />;
+      return <Citation id={part.text} number={cited.numbers.get(part.text) ?? 1} />;
     case "mark": {
-      const id = marks[part.text];
-      return id ? <Citation id={id} mark={part.text} /> : `[${part.text}]`;
+      const id = cited.marks[part.text];
+      return id ? <Citation id={id} number={cited.numbers.get(id) ?? 1} /> : `[${part.text}]`;
     }
     default:
       return part.text;

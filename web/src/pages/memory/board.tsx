@@ -11,7 +11,9 @@ import {
   useMemo,
   useRef,
 } from "react";
+import { formatCount } from "../../base/numbers.ts";
 import { type Group, sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { Highlighted } from "../../features/memory/highlight.tsx";
@@ -124,7 +126,7 @@ function Column({
       <h2 className="flex items-center justify-between gap-2 border-b px-3 py-2 font-medium">
         <bdi className="truncate">{name}</bdi>
         <span className="text-fine font-normal text-muted tabular-nums">
-          {column.memories.length}
+          {formatCount(column.memories.length)}
         </span>
       </h2>
       <ul ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto">
@@ -199,7 +201,7 @@ const MemoryCard = memo(function MemoryCard({
       )}
     >
       <span dir="auto" className="line-clamp-3 w-full">
-        <Highlighted text={memory.content} />
+        <Highlighted text={shownContent(memory.content)} />
       </span>
       <span className="flex w-full flex-wrap items-center gap-2 text-fine text-muted">
         {selected ? <Selected /> : <Force force={memory.force} />}

@@ -1,11 +1,10 @@
 /** An input to save a memory. It shows what the text is, the area it belongs to, and memories that say the same. */
 import { Link } from "@tanstack/react-router";
-import type { CreateMemory } from "lukasa-client";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { detectArea } from "../../data/area.ts";
 import { useDomains } from "../../data/domains.ts";
-import { kindOf, NEW_KINDS, type NewKind, ruleKey } from "../../data/kind.ts";
+import { fieldsOf, NEW_KINDS, type NewKind, suggestedKind } from "../../data/kind.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { similarMemories } from "../../data/similar.ts";
@@ -90,17 +89,10 @@ export function Composer({ onDone }: { onDone: () => void }) {
   );
 }
 
-/** The fields that say what a memory is. A rule gets its key from its words. */
-function fieldsOf(kind: NewKind, text: string): Partial<CreateMemory> {
-  if (kind === "rule") return { kind: "preference", force: "hard", key: ruleKey(text) };
-  return kind === "preference" ? { kind } : {};
-}
-
-/** The kind that the words suggest, until the user chooses one. A rule is suggested only if its area is known. */
+/** The kind that the words suggest, until the user chooses one. */
 function useKind(text: string, hasArea: boolean) {
   const [chosen, setKind] = useState<NewKind>();
-  const found = useMemo(() => kindOf(text), [text]);
-  const suggested = found === "rule" && !hasArea ? "preference" : found;
+  const suggested = useMemo(() => suggestedKind(text, hasArea), [text, hasArea]);
   return { kind: chosen ?? suggested, setKind };
 }
 

@@ -5,9 +5,11 @@
 import { type FormEvent, useRef, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
+import { chatsImported, useImports } from "../../data/import-list.ts";
 import { useSaveInArea } from "../../data/save-in-area.ts";
 import { ConnectCards, ConnectCommand } from "../../features/connect/connect-cards.tsx";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
+import { ImportedChats } from "../../features/sources/imported-chats.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -15,6 +17,7 @@ import { Chip } from "../../ui/chip.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Input } from "../../ui/field.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
+import { isOpening, openingOf } from "./opening.ts";
 
 const EXAMPLES = [
   "memory.first.example.1",
@@ -25,9 +28,11 @@ const EXAMPLES = [
 /** `onWork(true)` keeps this page, although there are memories: some lines of a list were refused. */
 export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
   const signIn = useSignIn();
+  const chats = chatsImported(useImports().data ?? []);
   const command = curl("/api/memory", { content: t("memory.first.example.1") }, signIn);
   return (
     <div className="flex flex-col gap-8 px-4 pt-2 pb-12 sm:px-6">
+      {chats > 0 && <ImportedChats count={chats} />}
       <Question />
       <Card title={t("memory.first.bring")}>
         <PasteBox onWork={onWork} whole />
@@ -52,10 +57,11 @@ function Question() {
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const input = useRef<HTMLInputElement>(null);
+  const unfinished = !text.trim() || EXAMPLES.some((key) => isOpening(t(key), text));
   // Refused text stays in the field, so that it can be changed.
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (busy || !text.trim()) return;
+    if (busy || unfinished) return;
     setBusy(true);
     await save(text.trim(), t("memory.first.saved"));
     setBusy(false);
@@ -74,7 +80,7 @@ function Question() {
           onChange={(event) => setText(event.target.value)}
           className="!h-11 text-lead"
         />
-        <Button look="primary" type="submit" busy={busy} disabled={!text.trim()} className="!h-11">
+        <Button look="primary" type="submit" busy={busy} disabled={unfinished} className="!h-11">
           {t("shell.save")}
         </Button>
       </div>
@@ -84,7 +90,7 @@ function Question() {
             key={key}
             pressed={false}
             onPress={() => {
-              setText(t(key));
+              setText(openingOf(t(key)));
               input.current?.focus();
             }}
           >

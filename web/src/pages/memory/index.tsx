@@ -48,10 +48,13 @@ const route = getRouteApi("/memory");
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
 const PromptPane = lazy(async () => ({ default: (await import("./prompt-pane.tsx")).PromptPane }));
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
+const NextStep = lazy(async () => ({ default: (await import("./next-step.tsx")).NextStep }));
 const PauseButton = lazy(async () => ({
   default: (await import("../../features/pause/index.tsx")).PauseButton,
 }));
 const TimeSliders = lazy(async () => ({ default: (await import("./times.tsx")).TimeSliders }));
+/** With more memories than this the user has found the way. */
+const MAX_FIRST_MEMORIES = 20;
 /** Debounce of the search text in the address. */
 const TYPING_DEBOUNCE_MS = 400;
 /** The first screen is shown by then. */
@@ -262,6 +265,11 @@ export default function MemoryPage() {
                     change({ ...searchOf(next), view: files ? undefined : search.view })
                   }
                 >
+                  {set.complete && !then && set.all.length <= MAX_FIRST_MEMORIES && (
+                    <Suspense>
+                      <NextStep />
+                    </Suspense>
+                  )}
                   {(looking || then) && !files && (
                     <Suspense>
                       <TimeSliders all={set.all} then={then} onThen={change} onClose={back} />

@@ -9,10 +9,11 @@ import { showFailure } from "../../base/failures.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { useImports } from "../../data/import-list.ts";
+import { chatsImported, useImports } from "../../data/import-list.ts";
 import { countTexts, type ImportProgress, readImportFile, runImport } from "../../data/imports.ts";
 import { announceUndo, forgetUndo } from "../../data/writes.ts";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
+import { ImportedChats } from "../../features/sources/imported-chats.tsx";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -42,7 +43,10 @@ export function Import() {
   const [over, setOver] = useState(false);
   const [running, setRunning] = useState<Running>();
   const [preview, setPreview] = useState<Preview>();
+  /** The import that this page just made, if it has nothing to decide. */
+  const [taken, setTaken] = useState<string>();
   const [error, setError] = useState<unknown>();
+  const chats = chatsImported((useImports().data ?? []).filter((one) => one.id === taken));
   useShortcuts(t("data.title"), [
     { keys: "i", label: t("data.import.choose"), run: () => picker.current?.click() },
   ]);
@@ -73,6 +77,7 @@ export function Import() {
     chosen &&
     during("read", async (options) => {
       setPreview(undefined);
+      setTaken(undefined);
       const file = await readImportFile(chosen);
       setPreview({ file, result: await runImport(lukasa, file, { ...options, dryRun: true }) });
     });
@@ -87,6 +92,8 @@ export function Import() {
         const imports = await lukasa.imports.list().catch(() => []);
         if (imports.some((one) => one.id === importId && one.undecided > 0)) {
           void navigate({ to: "/reveal", search: { import: importId } });
+        } else {
+          setTaken(importId);
         }
       } finally {
         // Also after a stop: the list shows what was imported so far, with its undo.
@@ -140,6 +147,7 @@ export function Import() {
           </Disclosure>
           {running && <RunningBar running={running} onStop={() => abort.current?.abort()} />}
           {error !== undefined && <ProblemCard error={error} />}
+          {chats > 0 && <ImportedChats count={chats} />}
           {preview && (
             <ImportPreview
               preview={preview}

@@ -6,6 +6,7 @@ import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { usePolicy } from "../../data/policy.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { Certainty } from "../../features/memory/badges.tsx";
 import { EvidenceList, LINK } from "../../features/sources/evidence.tsx";
 import { domainName } from "../../i18n/domains.ts";
@@ -49,7 +50,7 @@ export function CardFace({
         <Editor memory={item.memory} onEdited={onEdited} />
       ) : (
         <p dir="auto" className="text-title font-normal">
-          {item.memory.content}
+          {shownContent(item.memory.content)}
         </p>
       )}
       <Meta memory={item.memory} />
@@ -100,7 +101,7 @@ function Side({
     >
       <h3 className="text-fine text-muted">{title}</h3>
       <p dir="auto" className="text-lead leading-snug">
-        {memory.content}
+        {shownContent(memory.content)}
       </p>
       <Meta memory={memory} />
       <EvidenceList memory={memory} />

@@ -8,6 +8,7 @@ import { hasSignedOut, signedIn, signInMethods, useSignInActions } from "../../b
 import { t } from "../../i18n/index.ts";
 import { Brand } from "../../ui/brand.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { Snippet } from "../../ui/snippet.tsx";
@@ -68,6 +69,42 @@ export default function SignInPage() {
     void submit({ key: key.trim(), user: user.trim() });
   };
   if (known.data?.local) return <Navigate to={to ?? "/memory"} replace />;
+  const byKey = (
+    <>
+      <form onSubmit={send} className="flex flex-col gap-4">
+        <Field label={t("shell.signIn.key")}>
+          <Input
+            type="password"
+            autoComplete="current-password"
+            placeholder="lk_live_…"
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+            required
+          />
+        </Field>
+        <Field label={t("shell.signIn.user")} help={t("shell.signIn.userHelp")}>
+          <Input
+            autoComplete="username"
+            value={user}
+            onChange={(event) => setUser(event.target.value)}
+            required
+          />
+        </Field>
+        <Button
+          look={providers.length > 0 ? "plain" : "primary"}
+          type="submit"
+          busy={busy}
+          disabled={!key.trim() || !user.trim()}
+        >
+          {t("shell.signIn.submit")}
+        </Button>
+      </form>
+      <div className="flex flex-col gap-2 border-t pt-5">
+        <p className="text-muted">{t("shell.signIn.link")}</p>
+        <Snippet code="lukasa sign-in --tenant acme --user alice" />
+      </div>
+    </>
+  );
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-6">
@@ -106,38 +143,12 @@ export default function SignInPage() {
                 {t("shell.signIn.endSession", { name: providers[0].name })}
               </a>
             )}
-            <form onSubmit={send} className="flex flex-col gap-4">
-              <Field label={t("shell.signIn.key")}>
-                <Input
-                  type="password"
-                  autoComplete="current-password"
-                  placeholder="lk_live_…"
-                  value={key}
-                  onChange={(event) => setKey(event.target.value)}
-                  required
-                />
-              </Field>
-              <Field label={t("shell.signIn.user")} help={t("shell.signIn.userHelp")}>
-                <Input
-                  autoComplete="username"
-                  value={user}
-                  onChange={(event) => setUser(event.target.value)}
-                  required
-                />
-              </Field>
-              <Button
-                look={providers.length > 0 ? "plain" : "primary"}
-                type="submit"
-                busy={busy}
-                disabled={!key.trim() || !user.trim()}
-              >
-                {t("shell.signIn.submit")}
-              </Button>
-            </form>
-            <div className="flex flex-col gap-2 border-t pt-5">
-              <p className="text-muted">{t("shell.signIn.link")}</p>
-              <Snippet code="lukasa sign-in --tenant acme --user alice" />
-            </div>
+            {link ? (
+              // Of those who follow a link, only operators have a key.
+              <Disclosure label={t("shell.signIn.operator")}>{byKey}</Disclosure>
+            ) : (
+              byKey
+            )}
           </>
         )}
       </div>

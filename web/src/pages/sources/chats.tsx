@@ -14,6 +14,7 @@ import { groupByAge } from "../../data/recency.ts";
 import { useSessions } from "../../data/sessions.ts";
 import { useTitle } from "../../data/titles.ts";
 import { daysLeft } from "../../data/trash.ts";
+import { OlderChats } from "../../features/chat/older-chats.tsx";
 import { useChatWrites } from "../../features/chat/writes.ts";
 import { Quoted } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
@@ -127,7 +128,7 @@ function AllChats() {
   if (!sessions.data) return <Skeleton />;
   // Incognito and empty chats have nothing to read.
   const read = sessions.data.filter((session) => !session.incognito && session.turns > 0);
-  if (read.length === 0) {
+  if (read.length === 0 && !sessions.hasNextPage) {
     return (
       <EmptyState
         icon={<MessagesSquare size={20} aria-hidden />}
@@ -141,36 +142,37 @@ function AllChats() {
       />
     );
   }
-  return groupByAge(read, now, timeZone).map(({ age, sessions: some }) => (
-    <Card key={age} title={t(`sources.when.${age}`)} flush>
-      <ul className="divide-y divide-line">
-        {some.map((session) => (
-          <Row key={session.id} session={session}>
-            {(title) => (
-              <IconButton
-                small
-                label={t("sources.chats.delete", { title })}
-                onClick={() => void writes.delete(session, title)}
-              >
-                <Trash2 size={14} aria-hidden />
-              </IconButton>
-            )}
-          </Row>
-        ))}
-      </ul>
-    </Card>
-  ));
+  return (
+    <>
+      {groupByAge(read, now, timeZone).map(({ age, sessions: some }) => (
+        <Card key={age} title={t(`sources.when.${age}`)} flush>
+          <ul className="divide-y divide-line">
+            {some.map((session) => (
+              <Row key={session.id} session={session}>
+                {(title) => (
+                  <IconButton
+                    small
+                    label={t("sources.chats.delete", { title })}
+                    onClick={() => void writes.delete(session, title)}
+                  >
+                    <Trash2 size={14} aria-hidden />
+                  </IconButton>
+                )}
+              </Row>
+            ))}
+          </ul>
+        </Card>
+      ))}
+      <OlderChats of={sessions} />
+    </>
+  );
 }
 
 export function Trash() {
   const lukasa = useLukasa();
   const writes = useChatWrites();
   const erase = useErase();
-  const trashed = useQuery({
-    queryKey: ["sessions", "trashed"],
-    queryFn: async ({ signal }) =>
-      (await lukasa.sessions.list({ trashed: true, limit: 200 }, { signal }).page()).data,
-  });
+  const trashed = useSessions({ trashed: true });
   if (trashed.error) {
     return <ProblemCard error={trashed.error} retry={() => void trashed.refetch()} />;
   }
@@ -185,40 +187,43 @@ export function Trash() {
     );
   }
   return (
-    <Card flush>
-      <ul className="divide-y divide-line">
-        {trashed.data.map((session) => (
-          <Row key={session.id} session={session}>
-            {(title) => (
-              <>
-                <IconButton
-                  small
-                  label={t("sources.chats.restore", { title })}
-                  onClick={() => void writes.restore(session, title)}
-                >
-                  <ArchiveRestore size={14} aria-hidden />
-                </IconButton>
-                {erase && (
+    <>
+      <Card flush>
+        <ul className="divide-y divide-line">
+          {trashed.data.map((session) => (
+            <Row key={session.id} session={session}>
+              {(title) => (
+                <>
                   <IconButton
                     small
-                    label={t("sources.chats.erase", { title })}
-                    onClick={() =>
-                      erase({
-                        word: hasHiddenTitle(session) ? undefined : session.title || undefined,
-                        goes: t("sources.chats.goes", { title, count: session.turns }),
-                        run: () => lukasa.sessions.erase(session.id),
-                      })
-                    }
+                    label={t("sources.chats.restore", { title })}
+                    onClick={() => void writes.restore(session, title)}
                   >
-                    <Eraser size={14} aria-hidden />
+                    <ArchiveRestore size={14} aria-hidden />
                   </IconButton>
-                )}
-              </>
-            )}
-          </Row>
-        ))}
-      </ul>
-    </Card>
+                  {erase && (
+                    <IconButton
+                      small
+                      label={t("sources.chats.erase", { title })}
+                      onClick={() =>
+                        erase({
+                          word: hasHiddenTitle(session) ? undefined : session.title || undefined,
+                          goes: t("sources.chats.goes", { title, count: session.turns }),
+                          run: () => lukasa.sessions.erase(session.id),
+                        })
+                      }
+                    >
+                      <Eraser size={14} aria-hidden />
+                    </IconButton>
+                  )}
+                </>
+              )}
+            </Row>
+          ))}
+        </ul>
+      </Card>
+      <OlderChats of={trashed} />
+    </>
   );
 }
 

@@ -4,7 +4,7 @@ import { axe, expect, open, screens, test } from "../../fixture.ts";
 
 test("empty chat shows suggestions and who answers", async ({ page }) => {
   await open(page, "/chat");
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
   await expect(page.getByText("AI can be wrong. Check what matters.")).toBeVisible();
   await axe(page);
   await screens(page, "chat-empty");
@@ -52,4 +52,23 @@ test("memory line under the reply opens and undoes, also after a reload", async 
     .poll(async () => (await lukasa.memories.get(memory?.id ?? "")).content)
     .toBe("I want to retire at age 55");
   expect(await lukasa.memories.list().all(), "no double").toHaveLength(1);
+});
+
+test("what the guide does not understand can be saved with one click, and a question cannot", async ({
+  page,
+  lukasa,
+}) => {
+  await open(page, "/chat");
+  await say(page, "My name is Paula and I live in Lyon");
+  const offer = page.getByRole("button", { name: /^Save “My name is Paula/ });
+  await axe(page);
+  await screens(page, "chat-offer");
+  await offer.click();
+  await expect(page.getByRole("status").getByText("Saved", { exact: true })).toBeVisible();
+  await expect(offer).toHaveCount(0);
+  const saved = (await lukasa.memories.list().all()).map((one) => one.content);
+  expect(saved).toEqual(["My name is Paula and I live in Lyon"]);
+  await say(page, "Where do I live?");
+  await expect(page.getByRole("button", { name: /^Searched memories/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Save “/ })).toHaveCount(0);
 });

@@ -39,7 +39,7 @@ test("incognito: memory is used, and nothing of the chat is kept", async ({ page
   await page.getByRole("button", { name: "Memory on" }).click();
   await page.getByRole("menuitemradio", { name: "Incognito, uses memory" }).click();
   await expect(page.getByText("Incognito", { exact: true })).toBeVisible();
-  await expect(page.getByText("Nothing of this chat is kept.")).toBeVisible();
+  await expect(page.getByText("This chat is not stored")).toBeVisible();
   await axe(page);
   await say(page, "What luggage do I take on a flight?");
   await expect(page.getByRole("button", { name: /^Searched memories · 1 found/ })).toBeVisible();

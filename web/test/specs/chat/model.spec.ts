@@ -84,7 +84,7 @@ test("search call shows as running, then with query, results and time, also afte
   await page.evaluate(() => {
     document.body.dataset.seen = "yes";
   });
-  const search = page.getByRole("button", { name: /^Searched memories · 1 found · \d+ ms/ });
+  const search = page.getByRole("button", { name: /^Searched memories · 1 found$/ });
   await expect(search).toBeVisible();
   await expect(
     page.getByRole("log").getByText("Put 20 % of every month's pay into one index fund"),
@@ -92,8 +92,12 @@ test("search call shows as running, then with query, results and time, also afte
   await answered(page);
   await expect(page.getByRole("article"), "one round, stored or not").toHaveCount(1);
   const look = async () => {
-    await search.click();
-    await expect(page.getByText("retirement savings plan", { exact: true })).toBeVisible();
+    // It is folded again when the stored round replaces the one that was answered.
+    await expect(async () => {
+      if ((await search.getAttribute("aria-expanded")) !== "true") await search.click();
+      const query = page.getByText("retirement savings plan", { exact: true });
+      await expect(query).toBeVisible({ timeout: 1_000 });
+    }).toPass({ timeout: 15_000 });
     await expect(
       page.getByRole("link", { name: "Puts 200 € a month into a retirement savings plan" }),
     ).toBeVisible();
@@ -246,8 +250,8 @@ test("J8: sensitive area saves nothing until the user turns it on", async ({ pag
 withSetup("model is tested, set up, used at once and removed", async ({ page }) => {
   const service = process.env.CONSOLE_SERVICE_URL ?? "";
   await open(page, "/chat");
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
-  await expect(page.getByText("Learning from chats has a model of its own")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
+  await expect(page.getByText("Learning from chats uses simple rules")).toBeVisible();
   // Also after the first message, and in the settings.
   await page.getByRole("button", { name: "No model yet: scripted answers" }).click();
   await expect(
@@ -279,7 +283,7 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   await form.getByLabel("Address").fill(service);
   await form.getByRole("button", { name: "Save and use" }).click();
   await expect(page.getByText("qwen3-8b answers here.")).toBeVisible();
-  await expect(page.getByText("Connect a model to chat freely.")).toBeHidden();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeHidden();
   await say(page, "Remember I'm targeting retirement at 50.");
   await expect(page.getByRole("button", { name: /^Memory saved/ })).toBeVisible();
   await answered(page);
@@ -289,5 +293,5 @@ withSetup("model is tested, set up, used at once and removed", async ({ page }) 
   await expect(form.getByLabel("Address")).toHaveValue(service);
   await expect(form.getByLabel("Key")).toHaveValue("");
   await form.getByRole("button", { name: "Remove this model" }).click();
-  await expect(page.getByText("Connect a model to chat freely.")).toBeVisible();
+  await expect(page.getByText("No model yet, so only simple requests work.")).toBeVisible();
 });

@@ -29,6 +29,71 @@ test("first memory is one question, by keyboard alone, and undo brings the quest
   await expect.poll(async () => (await lukasa.memories.list().all()).length).toBe(0);
 });
 
+test("unfinished example is not saved, and a rule is saved as one", async ({ page, lukasa }) => {
+  await open(page, "/memory");
+  const question = page.getByRole("textbox", { name: "Tell me something about yourself" });
+  const save = page.getByRole("button", { name: "Save", exact: true });
+  await page.getByRole("button", { name: "I live in …" }).click();
+  await expect(question).toHaveValue("I live in ");
+  await expect(question).toBeFocused();
+  await expect(save).toBeDisabled();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Lyon");
+  await expect(save).toBeEnabled();
+  await question.fill("Never suggest dishes with peanuts");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("peanuts");
+  const [rule, ...more] = await lukasa.memories.list().all();
+  expect(rule).toMatchObject({ force: "hard", domain: "food" });
+  expect(rule?.key).toContain("peanuts");
+  expect(more).toEqual([]);
+});
+
+test("first memory leads on until an assistant is connected, or the hint is closed", async ({
+  page,
+  lukasa,
+  user,
+  baseURL,
+}) => {
+  await lukasa.memories.save("Lives in Lyon");
+  await open(page, "/memory");
+  const hint = page.getByRole("region", { name: "Next step" });
+  await expect(hint).toContainText("Connect an assistant so that it knows this.");
+  await axe(page);
+  await screens(page, "start-next");
+  await hint.getByRole("link", { name: "Connect" }).click();
+  await expect(page.getByRole("tab", { name: "Assistants", selected: true })).toBeVisible();
+  await page.goBack();
+  await hint.getByRole("link", { name: "Import" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Import & export" })).toBeVisible();
+  await page.goBack();
+  await hint.getByRole("button", { name: "Hide this hint" }).click();
+  await expect(hint).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByRole("list", { name: "Memory" })).toContainText("Lives in Lyon");
+  await expect(hint).toHaveCount(0);
+  // On another device it is shown until an assistant saves something.
+  await page.evaluate(() => localStorage.clear());
+  await page.reload();
+  await expect(hint).toBeVisible();
+  await fetch(`${baseURL}/mcp`, {
+    method: "POST",
+    headers: {
+      "x-lukasa-user": user,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "save_memory", arguments: { content: "Likes tea with milk" } },
+    }),
+  });
+  await expect(hint).toHaveCount(0, { timeout: 15_000 });
+});
+
 test("pasted list is split, previewed, saved, and undone as one", async ({
   page,
   lukasa,
