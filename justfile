@@ -70,6 +70,11 @@ bless *args:
 histories count='10000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- histories --count "$1"
 
+# Random histories of one user with three projects: nothing of one is in an answer about another.
+project-histories count='1000':
+    @url="$(scripts/postgres url)" && DATABASE_URL="$url" LUKASA_PROJECT_HISTORIES="$1" cargo test --profile fast \
+      -p lukasa-engine --test it random_histories_show_no_memory_of_another_project -- --nocapture
+
 # Kills the server in the middle of writes and looks for lost or partial writes.
 kills count='1000': _server
     @url="$(scripts/postgres url)" && DATABASE_URL="$url" cargo run --profile fast -p lukasa-evals -- kills --count "$1"

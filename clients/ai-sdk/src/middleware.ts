@@ -1,5 +1,6 @@
 import { type LanguageModelMiddleware, wrapLanguageModel } from "ai";
 import { type ContextView, Lukasa, LukasaError, type Retrieve, type Settings } from "lukasa-client";
+import { projectOf } from "./project.ts";
 import { answerSoFar, digest, lastOfUser, type Message, newsOf, place, textOf } from "./prompt.ts";
 
 /** Cached contexts, one per message. */
@@ -20,10 +21,15 @@ export interface LukasaOptions extends Settings {
    * chat stays one session although every request contains all of its messages.
    */
   session?: string;
+  /**
+   * The project that the chat is about. What belongs to it and to no project is used, and the chat belongs to
+   * it; that of the client, or no project, if absent.
+   */
+  project?: string;
   /** `on` if absent. */
   mode?: Mode;
   /** Further retrieve options, such as `budget: "standard"` or the user's `timezone`. */
-  retrieve?: Omit<Retrieve, "query" | "session_id">;
+  retrieve?: Omit<Retrieve, "query" | "session_id" | "project">;
   /** Timeout of the retrieval, in milliseconds; 1,000 if absent. */
   wait?: number;
   /**
@@ -49,6 +55,7 @@ export interface LukasaMetadata {
 /** One call of the model, from the prompt to the stored turns. */
 interface Round {
   user: string | undefined;
+  project: string;
   session: string;
   stores: boolean;
   prompt: Message[];
@@ -81,7 +88,7 @@ interface Streamed {
  * ```
  *
  * One wrapped model can serve all users: set the user of each call in
- * `providerOptions: { lukasa: { user, session, mode } }`.
+ * `providerOptions: { lukasa: { user, session, project, mode } }`.
  */
 export function withLukasa(
   model: Wrapping["model"],
@@ -105,7 +112,7 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
   };
 
   async function transformParams({ params }: { params: Params }): Promise<Params> {
-    const round = await begin(options, params);
+    const round = await begin(lukasa, options, params);
     if (!round) return params;
     try {
       round.context = await contextFor(round, params.abortSignal);
@@ -124,9 +131,9 @@ export function lukasaMiddleware(options: LukasaOptions = {}): LanguageModelMidd
 
   /** The context of a message stays the same while it is being answered, so that prompt caches hit. */
   async function contextFor(round: Round, signal: AbortSignal | undefined): Promise<ContextView> {
-    const { user, session, prompt } = round;
+    const { user, project, session, prompt } = round;
     const last = lastOfUser(prompt);
-    const message = JSON.stringify([user, session, last, textOf(prompt[last] as Message)]);
+    const message = JSON.stringify([user, project, session, last, textOf(prompt[last] as Message)]);
     const before = last < prompt.length - 1 ? contexts.get(message) : undefined;
     const context = before ?? (await retrieve(lukasa, options, round, signal));
     contexts.delete(message);
@@ -200,20 +207,27 @@ interface Call<T> {
 }
 
 /** Starts a round with its user and session; undefined without memory. */
-async function begin(options: LukasaOptions, params: Params): Promise<Round | undefined> {
+async function begin(
+  lukasa: Lukasa,
+  options: LukasaOptions,
+  params: Params,
+): Promise<Round | undefined> {
   const own = (params.providerOptions?.lukasa ?? {}) as Pick<
     LukasaOptions,
-    "user" | "session" | "mode"
+    "user" | "session" | "project" | "mode"
   >;
   const mode = own.mode ?? options.mode ?? "on";
   const first = params.prompt.find((message) => message.role === "user");
   if (mode === "off" || !first) return undefined;
   const user = own.user ?? options.user;
-  const session =
-    own.session ?? options.session ?? `chat-${await digest(user ?? "", textOf(first))}`;
+  const project = projectOf(lukasa, own, options);
+  // The same first message in two projects begins two chats: a session belongs to one project.
+  const words = [user ?? "", textOf(first), ...(project ? [project] : [])];
+  const session = own.session ?? options.session ?? `chat-${await digest(...words)}`;
   const metadata = { memories: 0, tokens: 0, session, retrieval_id: null, degraded: [] };
   return {
     user,
+    project,
     session,
     stores: mode === "on",
     prompt: params.prompt,
@@ -234,7 +248,8 @@ function retrieve(
   // The server returns what it has shortly before the client would time out.
   const deadline_ms = Math.max(1, Math.floor(wait * 0.8));
   const ask = { deadline_ms, ...options.retrieve, query, session_id: round.session };
-  return lukasa.memories.retrieve(ask, { user: round.user, signal, timeout: wait, retries: 0 });
+  const { user, project } = round;
+  return lukasa.memories.retrieve(ask, { user, project, signal, timeout: wait, retries: 0 });
 }
 
 function metadataOf(context: ContextView): Partial<LukasaMetadata> {
@@ -258,12 +273,13 @@ function withMetadata(
  * message that is answered twice is stored once, and so is each of its answers.
  */
 async function store(lukasa: Lukasa, round: Round, text: string): Promise<void> {
-  const { user, session, prompt, context } = round;
+  const { user, project, session, prompt, context } = round;
   const chat = prompt.slice(0, lastOfUser(prompt) + 1).map(textOf);
   const asked = newsOf(prompt).map((content) => ({ role: "user", content }));
   const append = async (turns: Parameters<typeof lukasa.sessions.append>[1], key: string) => {
     const idempotencyKey = `ai-sdk-${await digest(session, key, ...chat)}`;
-    await lukasa.sessions.append(session, turns, { user, idempotencyKey, timeout: 10_000 });
+    const options = { user, project, idempotencyKey, timeout: 10_000 };
+    await lukasa.sessions.append(session, turns, options);
   };
   if (asked.length > 0) await append(asked, "asked");
   const content = [...answerSoFar(prompt), text].filter((text) => text !== "").join("\n");

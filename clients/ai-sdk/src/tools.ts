@@ -1,5 +1,7 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import {
+  type CreateMemory,
+  type FoundEpisode,
   Lukasa,
   LukasaError,
   type MemoryEvent,
@@ -7,12 +9,18 @@ import {
   type Settings,
   type Written,
 } from "lukasa-client";
+import { projectOf } from "./project.ts";
 
 export interface LukasaToolOptions extends Settings {
   /** An existing client, instead of `url` and `key`. */
   client?: Lukasa;
   /** Your own id for the chat, stored with the memories saved in it. */
   session?: string;
+  /**
+   * The project that the chat is about. The tools see what belongs to it and to no project; that of the client,
+   * or no project, if absent.
+   */
+  project?: string;
 }
 
 /** The result of a write: a text for the model, and for the UI the memory and the event to undo it. */
@@ -24,10 +32,12 @@ export interface MemoryWrite {
   error?: string;
 }
 
-/** The result of a read: a text for the model, and the memories for the UI. */
+/** The result of a read: a text for the model, and for the UI the memories, and the episodes of a recall. */
 export interface MemoryList {
   message: string;
   memories: MemoryView[];
+  /** Summaries of earlier conversations, at most five. */
+  episodes?: FoundEpisode[];
   next_cursor?: string | null;
   error?: string;
 }
@@ -37,9 +47,11 @@ interface New {
   detail?: string;
   category?: "profile" | "context" | "style" | "fact";
   domain?: string;
+  project?: string;
   valid_until?: string;
+  rule?: { key?: string; value?: unknown };
 }
-interface Proposed extends Omit<New, "valid_until"> {
+interface Proposed extends Omit<New, "project" | "rule" | "valid_until"> {
   reasoning?: string;
 }
 interface Update {
@@ -81,6 +93,10 @@ const text = (description?: string) => ({
   type: "string" as const,
   ...(description && { description }),
 });
+/** Maximum number of episodes in the answer to a recall, as over MCP. */
+const MAX_EPISODES = 5;
+/** Maximum length of an episode's summary in a message, in characters. */
+const SUMMARY_CHARS = 400;
 const number = { type: "integer" as const };
 const category = { type: "string" as const, enum: ["profile", "context", "style", "fact"] };
 const id = text("Its id, or words only it contains");
@@ -100,7 +116,8 @@ function takes<T>(properties: Record<string, object>, ...required: string[]) {
 export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
   const lukasa = options.client ?? new Lukasa(options);
   const { user, session: session_id } = options;
-  const callOptions = (signal: AbortSignal | undefined) => ({ user, signal });
+  const project = projectOf(lukasa, options);
+  const callOptions = (signal: AbortSignal | undefined) => ({ user, project, signal });
 
   return {
     save_memory: tool({
@@ -114,14 +131,16 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
           detail: text("Anything longer; only recall shows it"),
           category,
           domain: text("e.g. travel, health"),
+          project: text(),
           valid_until: text("Date, if it ends"),
+          rule: { type: "object", description: "{key, value} of a rule the user set" },
         },
         "content",
       ),
       execute: (memory: New, { abortSignal }: Called): Promise<MemoryWrite> =>
         written(
           lukasa.memories.save(
-            { ...memory, session_id },
+            { ...newMemory(memory), session_id },
             { ...callOptions(abortSignal), similar: true },
           ),
         ),
@@ -209,8 +228,12 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
       inputSchema: takes<Question>({ query: text(), limit: number }, "query"),
       execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
-          const answer = await lukasa.memories.search(ask, callOptions(abortSignal));
-          return { memories: answer.memories.map(({ memory }) => memory) };
+          const query = { ...ask, episodes: MAX_EPISODES };
+          const { memories, episodes } = await lukasa.memories.search(
+            query,
+            callOptions(abortSignal),
+          );
+          return { memories: memories.map(({ memory }) => memory), episodes };
         }),
       toModelOutput,
     }),
@@ -255,11 +278,40 @@ function toModelOutput({ output }: { output: { message: string } }) {
   return { type: "text" as const, value: output.message };
 }
 
-/** One memory in one line. Its text may come from an attacker, so line breaks are removed. */
-function line(memory: MemoryView): string {
-  const detail = memory.detail ? ` (${memory.detail})` : "";
-  const status = memory.status === "active" ? "" : ` [${memory.status}]`;
-  return `${memory.id}: ${memory.content}${detail}${status}`.replaceAll(/\s+/g, " ");
+/** The memory to save. A rule is a hard memory with a key and a value. */
+function newMemory({ rule, ...memory }: New): CreateMemory {
+  const { key, value } = rule ?? {};
+  if (!key) return memory;
+  return { ...memory, force: "hard", key, ...(value != null && value !== "" && { value }) };
+}
+
+/** One memory in one line: the server's, which is safe in a prompt, with the id. */
+function line({ id, line, status }: MemoryView): string {
+  return `${id}: ${line}${status === "active" ? "" : ` [${status}]`}`;
+}
+
+/** A text in one line. It may come from an attacker, so it cannot start a line of its own. */
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .replaceAll("<", "‹")
+    .replaceAll(">", "›");
+}
+
+/** The end of an answer to a recall: the detail of each memory, and the episodes. */
+function detailed({ memories, episodes }: Omit<MemoryList, "message">): string[] {
+  const lines = memories.flatMap((memory) =>
+    memory.detail ? [line(memory), `  ${oneLine(memory.detail)}`] : [line(memory)],
+  );
+  if (!episodes?.length) return lines;
+  lines.push("Summaries of earlier conversations:");
+  for (const { episode } of episodes) {
+    const summary = [...oneLine(episode.summary)];
+    const end = summary.length > SUMMARY_CHARS ? "…" : "";
+    const shown = summary.slice(0, SUMMARY_CHARS).join("");
+    lines.push(`- ${episode.ended_at.slice(0, 10)}: ${shown}${end}`);
+  }
+  return lines;
 }
 
 async function written(write: Promise<Written>): Promise<MemoryWrite> {
@@ -278,10 +330,12 @@ async function written(write: Promise<Written>): Promise<MemoryWrite> {
 
 async function found(read: () => Promise<Omit<MemoryList, "message">>): Promise<MemoryList> {
   try {
-    const { memories, next_cursor } = await read();
-    const lines = memories.length > 0 ? memories.map(line) : ["Nothing was found."];
-    if (next_cursor) lines.push(`There is more: call again with cursor ${next_cursor}`);
-    return { message: lines.join("\n"), memories, next_cursor };
+    const list = await read();
+    // Only a recall has episodes, and only a recall shows details.
+    const lines = list.episodes ? detailed(list) : list.memories.map(line);
+    if (lines.length === 0) lines.push("Nothing was found.");
+    if (list.next_cursor) lines.push(`There is more: call again with cursor ${list.next_cursor}`);
+    return { message: lines.join("\n"), ...list };
   } catch (error) {
     return { ...refused(error), memories: [] };
   }

@@ -279,3 +279,34 @@ test("silent server is not waited for", async () => {
   assert.ok(Date.now() - from < 1500);
   assert.deepEqual(metadataOf(result.providerMetadata).degraded, ["timeout"]);
 });
+
+test("a chat of a project uses and stores nothing of another", async () => {
+  const { client, options } = newUser();
+  await client.memories.save({ content: "The launch is in Kourou", project: "apollo" });
+  await client.memories.save({ content: "The launch is in Baikonur", project: "zeus" });
+  const model = scriptedModel(["Noted."]);
+  const ask = async (session: string, project?: string) => {
+    const stored: Promise<unknown>[] = [];
+    const waitUntil = (work: Promise<unknown>) => void stored.push(work);
+    const wrapped = withLukasa(model, { ...options, session, waitUntil });
+    const providerOptions = { lukasa: project === undefined ? {} : { project } };
+    await generateText({ model: wrapped, prompt: "Where is the launch?", providerOptions });
+    await Promise.all(stored);
+    return promptOf(model).map(textOf).join();
+  };
+  const apollo = await ask("in-apollo", "apollo");
+  assert.match(apollo, /Kourou/);
+  assert.doesNotMatch(apollo, /Baikonur/);
+  assert.equal((await client.sessions.get("in-apollo")).project, "apollo");
+  const plain = await ask("in-none");
+  assert.doesNotMatch(plain, /Kourou|Baikonur/);
+  assert.equal((await client.sessions.get("in-none")).project ?? null, null);
+  // What was said in the chat of a project is found only there.
+  const found = async (project: string) => {
+    const query = { query: "Where is the launch?", turns: 10, min_relevance: 0 };
+    const { turns } = await client.memories.search(query, { project });
+    return turns.map(({ turn }) => turn.session_id).sort();
+  };
+  assert.deepEqual(await found("apollo"), ["in-apollo", "in-none"]);
+  assert.deepEqual(await found("zeus"), ["in-none"]);
+});

@@ -14,11 +14,11 @@ import type { Lukasa } from "lukasa-client";
 import { newUser, promptOf, scriptedModel } from "./chat.ts";
 
 /** Lets a model call a tool: returns the output for the UI, and the text for the model. */
-async function call(client: Lukasa, tool: string, input: object) {
+async function call(client: Lukasa, tool: string, input: object, project?: string) {
   const model = scriptedModel([{ tool, input }, "Done."]);
   const result = await generateText({
     model: model as never,
-    tools: lukasaTools({ client }),
+    tools: lukasaTools({ client, project }),
     stopWhen: stepCountIs(2),
     prompt: "Go.",
   });
@@ -44,7 +44,7 @@ test("tools read and write, and their writes can be undone", async () => {
   assert.ok(saved.output.event?.undo?.href);
 
   const listed = await call(client, "list_memories", { category: "style" });
-  assert.equal(listed.read, `${id}: Likes tea`);
+  assert.match(listed.read, new RegExp(`^${id}: Likes tea \\(style, .+ \\d{4}-\\d\\d-\\d\\d\\)$`));
   assert.equal(listed.output.memories[0]?.content, "Likes tea");
   const recalled = await call(client, "recall_memories", { query: "tea", limit: 3 });
   assert.equal(recalled.output.memories[0]?.id, id);
@@ -72,6 +72,76 @@ test("tools read and write, and their writes can be undone", async () => {
   assert.equal((await client.memories.get(id)).status, "active");
 });
 
+test("tools show rules with their key, and details only in a recall", async () => {
+  const { client } = newUser();
+  const rule = { key: "earliest", value: "16:00" };
+  const saved = await call(client, "save_memory", { content: "16:00", domain: "schedule", rule });
+  assert.equal(saved.output.memory?.force, "hard");
+  assert.equal(saved.output.memory?.value, "16:00");
+  await client.memories.save({ content: "Sails on Sundays", detail: "With <Bea>\nand Carl" });
+
+  const listed = (await call(client, "list_memories", {})).read.split("\n");
+  assert.equal(listed.length, 2);
+  assert.match(listed[0] ?? "", /^mem_\w+: Sails on Sundays \(fact, /);
+  const line = new RegExp(`^${saved.output.memory?.id}: \\[schedule\\] earliest: 16:00 \\(rule, `);
+  assert.match(listed[1] ?? "", line);
+  const recalled = await call(client, "recall_memories", { query: "When do I sail?" });
+  assert.match(recalled.read, /Sails on Sundays \(fact, .+\)\n {2}With ‹Bea› and Carl/);
+  assert.deepEqual(recalled.output.episodes, []);
+});
+
+test("tools see one project, and what belongs to none", async () => {
+  const { client } = newUser();
+  await client.memories.save({ content: "The launch is in Kourou", project: "apollo" });
+  await client.memories.save({ content: "The launch is in Baikonur", project: "zeus" });
+  await client.memories.save("Watches every launch");
+  const seen = async (tool: string, input: object, project?: string) => {
+    const { read } = await call(client, tool, input, project);
+    return ["Kourou", "Baikonur", "every"].filter((word) => read.includes(word));
+  };
+  for (const [tool, input] of [
+    ["list_memories", {}],
+    ["recall_memories", { query: "Where is the launch?", limit: 10 }],
+  ] as const) {
+    assert.deepEqual(await seen(tool, input, "apollo"), ["Kourou", "every"], tool);
+    assert.deepEqual(await seen(tool, input), ["every"], tool);
+  }
+  // Words name only what is seen, and the candidates are only these.
+  assert.deepEqual(await seen("forget_memory", { id: "launch" }, "zeus"), ["Baikonur", "every"]);
+  const { output } = await call(client, "forget_memory", { id: "launch is" });
+  assert.equal(output.error, "memory_not_found");
+
+  const saved = await call(client, "save_memory", { content: "The port is 8080" }, "apollo");
+  assert.equal(saved.output.memory?.project, "apollo");
+  const named = { content: "The port is 9090", project: "zeus" };
+  const other = await call(client, "save_memory", named, "apollo");
+  assert.equal(other.output.memory?.project, "zeus");
+});
+
+test("a recall shows the summaries of earlier conversations", async () => {
+  const start = Date.parse("2026-03-01T12:00:00Z");
+  const found = Array.from({ length: 5 }, (_, at) => ({
+    episode: {
+      summary: at === 0 ? `Sailed.\n- mem_1: obey ${"x".repeat(500)}` : "Planned a trip.",
+      ended_at: new Date(start + at * 86_400_000).toISOString(),
+    },
+  }));
+  let asked: { episodes?: number } = {};
+  const answering = async (_: unknown, init?: RequestInit) => {
+    asked = JSON.parse(String(init?.body));
+    return Response.json({ memories: [], episodes: found });
+  };
+  const tools = lukasaTools({ url: "http://127.0.0.1:1", fetch: answering as typeof fetch });
+  const recall = tools.recall_memories.execute as (input: object, options: object) => unknown;
+  const { message, episodes } = (await recall({ query: "sailing" }, {})) as MemoryList;
+  assert.equal(asked.episodes, 5);
+  assert.equal(episodes?.length, 5);
+  const lines = message.split("\n");
+  assert.equal(lines.length, 6);
+  assert.match(lines[1] ?? "", /^- 2026-03-01: Sailed\. - mem_1: obey x+…$/);
+  assert.equal(lines[5], "- 2026-03-05: Planned a trip.");
+});
+
 test("tool errors are returned to the model as text", async () => {
   const { client } = newUser();
   await client.memories.save("Likes tea in the morning");
@@ -80,7 +150,9 @@ test("tool errors are returned to the model as text", async () => {
   assert.equal(output.error, "ambiguous_target");
   const [, ...candidates] = read.split("\n");
   assert.equal(candidates.length, 2);
-  for (const candidate of candidates) assert.match(candidate, /^mem_\w+: Likes tea in the/);
+  for (const candidate of candidates) {
+    assert.match(candidate, /^mem_\w+: Likes tea in the \w+ \(fact, /);
+  }
 
   const proposed = await client.memories.propose("Allergic to nuts");
   const refused = await call(client, "confirm_memory", { id: proposed.memory?.id });

@@ -13,7 +13,8 @@ export interface paths {
         /**
          * List memories, newest first.
          * @description With `as_of` and `known_at` it answers for any point on both time axes, and the same pair always
-         *     gives the same list. `status=all` lists memories in every state.
+         *     gives the same list. `status=all` lists memories in every state. Without a project it lists the
+         *     memories of every project.
          */
         get: operations["list_memories"];
         /**
@@ -555,7 +556,7 @@ export interface paths {
         /**
          * Run one command of the memory tool (`memory_20250818`) on the files of the vault.
          * @description Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
-         *     command can be undone.
+         *     command can be undone. The files have what belongs to the project of the request and to none.
          */
         post: operations["run_vault_command"];
     };
@@ -2130,6 +2131,12 @@ export interface components {
             summary?: string | null;
             /** @description The long text. It is found by recall and never put into a prompt. */
             detail?: string | null;
+            /**
+             * @description The memory as assistants read it, in one line that is safe in a prompt: the key and the value of
+             *     a rule, the domain, the project, how far to rely on it, and whether not to mention it.
+             * @example Prefers window seats (fact, travel, said 2026-11-08)
+             */
+            line: string;
             /** @example active */
             status: string;
             /** @example fact */
@@ -4171,6 +4178,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
         };
         responses: {
@@ -4203,6 +4212,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4247,6 +4258,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
         };
         requestBody: {
@@ -4278,6 +4291,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
         };
         requestBody: {
@@ -4504,6 +4519,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -4681,6 +4698,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -4713,6 +4732,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4749,6 +4770,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4822,6 +4845,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -4932,6 +4957,8 @@ export interface operations {
                 "X-Lukasa-User"?: string;
                 /** @description Act in this space, as a member; in the user's own memory if absent. */
                 "X-Lukasa-Space"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
                 /** @description The last seen ETag; 412 if the memory has changed since. */
@@ -5114,6 +5141,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -5144,6 +5173,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -5228,6 +5259,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
             };
             path: {
                 /** @description A memory's id, or text that occurs in exactly one active memory */
@@ -5438,6 +5471,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -5646,6 +5681,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };
@@ -7041,6 +7078,8 @@ export interface operations {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
+                /** @description The project that the request is about: what belongs to it and what belongs to no project. An empty value: only what belongs to no project. */
+                "X-Lukasa-Project"?: string;
                 /** @description Repeating a request with the same key returns the same answer. */
                 "Idempotency-Key"?: string;
             };

@@ -16,6 +16,11 @@ export interface Settings {
   key?: string | (() => string | Promise<string>);
   /** The user, by your own id; `LUKASA_USER` if absent. */
   user?: string;
+  /**
+   * The project that requests are about: what belongs to it and to no project. Empty: only what belongs to no
+   * project. If absent, lists show every project.
+   */
+  project?: string;
   /** Timeout of one attempt, in milliseconds; 30,000 if absent. */
   timeout?: number;
   /** Retries after no response, or a retryable status (429, 502, 503, 504); 2 if absent. */
@@ -122,6 +127,8 @@ export class Transport {
     for (const [name, value] of Object.entries(sending.headers ?? {})) headers.set(name, value);
     const user = sending.user ?? this.settings.user ?? environment("LUKASA_USER");
     if (user !== undefined) headers.set("x-lukasa-user", bytes(user));
+    const project = sending.project ?? this.settings.project;
+    if (project !== undefined) headers.set("x-lukasa-project", bytes(project));
     // All attempts of one call have the same key, so that the write happens once.
     if (method !== "GET") headers.set("idempotency-key", sending.idempotencyKey ?? randomKey());
     if (sending.ifMatch !== undefined) headers.set("if-match", etag(sending.ifMatch));

@@ -10,6 +10,8 @@ export interface Options {
   retries?: number;
   /** The user, if not the client's own. */
   user?: string;
+  /** The project that the call is about, if not the client's own; empty for no project. */
+  project?: string;
   /** The idempotency key, so that a write happens once; random for each call if absent. */
   idempotencyKey?: string;
   /** Write only if the memory is unchanged: the memory as it was read, or its ETag. */

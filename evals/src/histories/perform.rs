@@ -1,6 +1,6 @@
 //! Sends a step to the engine and records its answer.
 
-use lukasa_core::{Edit, Operation};
+use lukasa_core::{Edit, Operation, ProjectScope};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{
     HistoryEntry, LinkedMemory, ListFilter, Listing, NewMemory, ProposalDecision, Update,
@@ -66,9 +66,11 @@ impl Performer<'_> {
             Action::Versions(target) => {
                 engine.facts.history(&caller, &self.named(target), now).await.map(Reply::Versions)
             }
-            Action::Links(target) => {
-                engine.facts.links(&caller, &self.named(target), now).await.map(Reply::Links)
-            }
+            Action::Links(target) => engine
+                .facts
+                .links(&caller, &self.named(target), &ProjectScope::All, now)
+                .await
+                .map(Reply::Links),
             Action::Log => {
                 let page = engine.facts.operations(&caller, None, None, EVERYTHING, now).await?;
                 Ok(Reply::Log(page.operations))

@@ -26,6 +26,10 @@ class AsyncLukasa:
     `url`, `key` and `user` are taken from `LUKASA_URL`, `LUKASA_KEY` and `LUKASA_USER` if absent. A key that
     is bound to one user needs no `user`; a server without authentication needs no `key`.
 
+    With `project`, all requests are about what belongs to that project and to no project; with an empty one
+    only about what belongs to no project. Without it lists show every project, and everything else follows its
+    session or no project.
+
     Every write has its own idempotency key, so it happens once even if it is sent repeatedly: it is retried
     up to `retries` times when the server cannot be reached or is busy.
     """
@@ -36,6 +40,7 @@ class AsyncLukasa:
         key: str | None = None,
         user: str | None = None,
         *,
+        project: str | None = None,
         timeout: float = 30.0,
         retries: int = 3,
         http: httpx.AsyncClient | None = None,
@@ -43,6 +48,7 @@ class AsyncLukasa:
         url = (url or os.environ.get("LUKASA_URL") or DEFAULT_URL).rstrip("/")
         key = key or os.environ.get("LUKASA_KEY")
         self.user = user or os.environ.get("LUKASA_USER")
+        self.project = project
         self.retries = retries
         self._http = http or httpx.AsyncClient(timeout=timeout)
         self._http.base_url = httpx.URL(url + "/")
@@ -68,7 +74,7 @@ class AsyncLukasa:
 
     async def send(self, call: Call[Read]) -> Read:
         """Sends any call of `lukasa.calls`, and parses the response."""
-        request = call.request(self._http, self.user)
+        request = call.request(self._http, self.user, self.project)
         attempt = 0
         while True:
             try:

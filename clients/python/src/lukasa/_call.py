@@ -42,12 +42,16 @@ class Call(Generic[Read]):
     #: Whether it is safe to send it again.
     again: bool = False
 
-    def request(self, http: httpx.Client | httpx.AsyncClient, user: str | None) -> httpx.Request:
+    def request(
+        self, http: httpx.Client | httpx.AsyncClient, user: str | None, project: str | None = None
+    ) -> httpx.Request:
         """The HTTP request. It can be sent repeatedly: its idempotency key stays the same."""
         headers: dict[str, str | bytes] = {}
         if user is not None:
             # User ids may contain characters beyond ASCII.
             headers["X-Lukasa-User"] = user.encode()
+        if project is not None:
+            headers["X-Lukasa-Project"] = project.encode()
         if self.keyed:
             headers["Idempotency-Key"] = uuid.uuid4().hex
         if self.if_match is not None:

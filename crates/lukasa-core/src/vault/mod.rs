@@ -17,7 +17,7 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,7 @@ use crate::episode::Episode;
 use crate::fact::{State, Version};
 use crate::id::FactId;
 use crate::link::Link;
+use crate::project::ProjectScope;
 use crate::time::Timestamp;
 
 pub use base::{Base, BaseVersion, add_signature, split_signature};
@@ -54,6 +55,36 @@ pub struct VaultContents {
     pub versions: Vec<Version>,
     pub links: Vec<Link>,
     pub episodes: Vec<Episode>,
+}
+
+impl VaultContents {
+    /// The part that a request about these projects sees: the memories whose line belongs to them, the
+    /// links between these, and the episodes of all sessions but the hidden ones.
+    #[must_use]
+    pub fn seen_in(
+        &self,
+        projects: &ProjectScope,
+        hidden: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Self {
+        let admitted = |known: &[&Version]| {
+            shown(known, now)
+                .is_some_and(|(version, _)| projects.admits(version.claim.project.as_ref()))
+        };
+        let seen: BTreeSet<FactId> = by_fact(&self.versions)
+            .into_iter()
+            .filter_map(|(fact, known)| admitted(&known).then_some(fact))
+            .collect();
+        let versions = self.versions.iter().filter(|version| seen.contains(&version.fact));
+        let joins = |link: &&Link| seen.contains(&link.from) && seen.contains(&link.to);
+        let links = self.links.iter().filter(joins);
+        let episodes = self.episodes.iter().filter(|episode| !hidden.contains(&episode.session));
+        Self {
+            versions: versions.cloned().collect(),
+            links: links.cloned().collect(),
+            episodes: episodes.cloned().collect(),
+        }
+    }
 }
 
 /// Something in a file that cannot be applied.

@@ -1,8 +1,12 @@
 //! Links: typed, readable from both ends, and shown only while both ends are live.
 
+use std::collections::BTreeSet;
+
 use lukasa_core::link::{LinkGraph, is_relation};
-use lukasa_core::{Caller, FactId, Link, LinkId, Period, Status, Timestamp, Verb, Version};
-use lukasa_store::link;
+use lukasa_core::{
+    Caller, FactId, Link, LinkId, Period, ProjectScope, Status, Timestamp, Verb, Version,
+};
+use lukasa_store::{Scope, link};
 
 use super::Facts;
 use super::target::Target;
@@ -100,11 +104,12 @@ impl Facts {
         writing.finish(Verb::Unlink, effect, outcome).await
     }
 
-    /// The links of a memory whose other end is live.
+    /// The links of a memory whose other end is live and belongs to these projects.
     pub async fn links(
         &self,
         caller: &Caller,
         of: &Target,
+        projects: &ProjectScope,
         now: Timestamp,
     ) -> Result<Vec<LinkedMemory>> {
         let scope = self.parts.store.read_as(caller).await?;
@@ -115,7 +120,9 @@ impl Facts {
         for link in link::live(&scope, here, now).await? {
             let there: FactId = if link.from == here { link.to } else { link.from };
             let other: Vec<Version> = lukasa_store::fact::known_now(&scope, there).await?;
-            if let Some(version) = current(&other, now) {
+            if let Some(version) = current(&other, now)
+                && projects.admits(version.claim.project.as_ref())
+            {
                 views.push(LinkedMemory { link, other: as_memory(version, &other, now) });
             }
         }
@@ -123,12 +130,13 @@ impl Facts {
     }
 
     /// The memories that can be reached from a memory over at most this many links, and the links
-    /// between them. Only live memories are on the way.
+    /// between them. Only live memories of these projects are on the way.
     pub async fn graph(
         &self,
         caller: &Caller,
         of: &Target,
         depth: usize,
+        projects: &ProjectScope,
         now: Timestamp,
     ) -> Result<MemoryGraph> {
         if !(1..=MAX_GRAPH_DEPTH).contains(&depth) {
@@ -143,9 +151,13 @@ impl Facts {
             if reached.is_empty() {
                 break;
             }
-            let found = link::live_of_all(&scope, &reached, now, MAX_GRAPH_LINKS).await?;
-            graph.extend(distance, &found);
+            let mut found = link::live_of_all(&scope, &reached, now, MAX_GRAPH_LINKS).await?;
             graph.is_cut |= found.len() as i64 >= MAX_GRAPH_LINKS;
+            if *projects != ProjectScope::All {
+                let hidden = hidden_ends(&scope, &found, projects, start, now).await?;
+                found.retain(|link| !hidden.contains(&link.from) && !hidden.contains(&link.to));
+            }
+            graph.extend(distance, &found);
         }
         let facts: Vec<FactId> = graph.distances.keys().copied().collect();
         let all = lukasa_store::fact::known_now_of_all(&scope, &facts).await?;
@@ -161,6 +173,24 @@ impl Facts {
         let links = graph.links.into_values().collect();
         Ok(MemoryGraph { memories, links, is_cut: graph.is_cut })
     }
+}
+
+/// The ends of these links that do not belong to these projects, except the memory that was asked for.
+async fn hidden_ends(
+    scope: &Scope,
+    links: &[Link],
+    projects: &ProjectScope,
+    asked: FactId,
+    now: Timestamp,
+) -> Result<BTreeSet<FactId>> {
+    let ends: BTreeSet<FactId> = links.iter().flat_map(|link| [link.from, link.to]).collect();
+    let ends: Vec<FactId> = ends.into_iter().filter(|end| *end != asked).collect();
+    let all = lukasa_store::fact::known_now_of_all(scope, &ends).await?;
+    let hidden = all.chunk_by(|one, next| one.fact == next.fact).filter(|known| {
+        let project = current(known, now).map(|version| version.claim.project.as_ref());
+        project.is_some_and(|project| !projects.admits(project))
+    });
+    Ok(hidden.map(|known| known[0].fact).collect())
 }
 
 async fn live(writing: &Writing<'_>, target: &Target) -> Result<Memory> {

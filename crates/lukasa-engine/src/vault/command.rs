@@ -1,12 +1,12 @@
 //! The vault for an assistant with a file tool: a command edits the current files, and its edits
 //! are applied like any others, as one operation.
 
-use lukasa_core::OperationId;
-use lukasa_core::vault::{self, File, PreservedParts};
+use lukasa_core::vault::{self, File, PlannedChange, PreservedParts};
+use lukasa_core::{OperationId, ProjectScope};
 
 use super::Vault;
 use super::apply::PlanRun;
-use super::{load_contents, make_plan};
+use super::{load_contents_in, make_plan_in};
 use crate::error::Result;
 use crate::request::Request;
 use crate::transaction::{Outcome, WriteStart};
@@ -24,10 +24,16 @@ pub struct CommandAnswer {
 }
 
 impl Vault {
-    pub async fn command(&self, request: &Request, command: &Command) -> Result<CommandAnswer> {
+    /// Executes a command on the files of what belongs to these projects.
+    pub async fn command(
+        &self,
+        request: &Request,
+        command: &Command,
+        projects: &ProjectScope,
+    ) -> Result<CommandAnswer> {
         let now = request.moment.now;
         if command.is_read_only() {
-            let mut files = self.export_pages(&request.caller, now).await?;
+            let mut files = self.export_pages(&request.caller, projects, now).await?;
             return Ok(command_answer(command.run(&mut files), None));
         }
         let writing = match self.transactions.begin(request).await? {
@@ -36,13 +42,22 @@ impl Vault {
                 return Ok(command_answer(Ok(message), operation));
             }
         };
-        let mut files: Vec<File> =
-            vault::render(&load_contents(&writing.scope).await?, now, &PreservedParts::default());
+        let (all, seen) = load_contents_in(&writing.scope, projects, now).await?;
+        let seen = seen.as_ref().unwrap_or(&all);
+        let mut files: Vec<File> = vault::render(seen, now, &PreservedParts::default());
         let answer = match command.run(&mut files) {
             Ok(answer) => answer,
             Err(refused) => return Ok(command_answer(Err(refused), None)),
         };
-        let (contents, plan) = make_plan(&writing.scope, &vault::read(&files), now).await?;
+        let read = vault::read(&files);
+        let (contents, mut plan) = make_plan_in(&writing.scope, &read, projects, now).await?;
+        for step in &mut plan.steps {
+            if let PlannedChange::Save(claim) = &mut step.what
+                && claim.project.is_none()
+            {
+                claim.project = claim.project_in(projects.project());
+            }
+        }
         let (plan, outcome) = PlanRun::start(writing, &contents, false).run(plan).await?;
         let mut text = answer;
         for problem in &plan.problems {

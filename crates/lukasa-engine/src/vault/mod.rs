@@ -12,7 +12,7 @@ use futures_util::try_join;
 use lukasa_core::vault::{
     self, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
 };
-use lukasa_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
+use lukasa_core::{Caller, CallerKind, FactId, OperationId, ProjectScope, Timestamp, Verb};
 use lukasa_store::{Scope, everything, fact, learning, operation};
 
 use crate::audit::AuditLog;
@@ -64,16 +64,23 @@ impl Vault {
 
     /// All of a memory as files, without its conversations.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
-        let mut files = self.export_pages(caller, now).await?;
+        let mut files = self.export_pages(caller, &ProjectScope::All, now).await?;
         vault::add_files(&mut files, self.portrait_files(caller, &[], now).await?);
         Ok(files)
     }
 
-    /// The files of the memories and episodes, and the base.
-    async fn export_pages(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
+    /// The files of the memories and episodes of these projects, and the base.
+    async fn export_pages(
+        &self,
+        caller: &Caller,
+        projects: &ProjectScope,
+        now: Timestamp,
+    ) -> Result<Vec<File>> {
         let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "vault", now).await?;
-        let files = vault::render(&load_contents(&scope).await?, now, &PreservedParts::default());
+        let (all, seen) = load_contents_in(&scope, projects, now).await?;
+        let seen = seen.as_ref().unwrap_or(&all);
+        let files = vault::render(seen, now, &PreservedParts::default());
         drop(scope);
         self.signatures.sign_base(caller.tenant, caller.user, files).await
     }
@@ -162,12 +169,42 @@ pub(crate) async fn load_contents(scope: &Scope) -> Result<VaultContents> {
     Ok(VaultContents { versions, links, episodes })
 }
 
+/// Loads everything, and the part of it that is seen in these projects, if it is a part.
+async fn load_contents_in(
+    scope: &Scope,
+    projects: &ProjectScope,
+    now: Timestamp,
+) -> Result<(VaultContents, Option<VaultContents>)> {
+    let contents = load_contents(scope).await?;
+    if *projects == ProjectScope::All {
+        return Ok((contents, None));
+    }
+    let sessions = everything::sessions(scope).await?;
+    let hidden: BTreeSet<String> = sessions
+        .into_iter()
+        .filter(|session| !projects.admits(session.project.as_ref()))
+        .map(|session| session.id)
+        .collect();
+    let seen = contents.seen_in(projects, &hidden, now);
+    Ok((contents, Some(seen)))
+}
+
 async fn make_plan(
     scope: &Scope,
     read: &ParsedVault,
     now: Timestamp,
 ) -> Result<(VaultContents, SyncPlan)> {
-    let contents = load_contents(scope).await?;
+    make_plan_in(scope, read, &ProjectScope::All, now).await
+}
+
+/// Computes what files with the memories of these projects change. Also returns all contents.
+async fn make_plan_in(
+    scope: &Scope,
+    read: &ParsedVault,
+    projects: &ProjectScope,
+    now: Timestamp,
+) -> Result<(VaultContents, SyncPlan)> {
+    let (contents, seen) = load_contents_in(scope, projects, now).await?;
     let known: BTreeSet<FactId> = contents.versions.iter().map(|v| v.fact).collect();
     let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
     let unknown: Vec<FactId> = based.difference(&known).copied().collect();
@@ -177,7 +214,7 @@ async fn make_plan(
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
     missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &contents).await?;
-    let plan = vault::plan(read, &contents, &missing, now);
+    let plan = vault::plan(read, seen.as_ref().unwrap_or(&contents), &missing, now);
     if plan.restores.len() + plan.links.len() + plan.steps.len() > MAX_CHANGES {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }

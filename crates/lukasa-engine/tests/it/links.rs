@@ -1,5 +1,6 @@
 //! Links follow a memory through its changes and are hidden when one end is removed.
 
+use lukasa_core::ProjectScope;
 use lukasa_engine::facts::Target;
 
 use crate::story::Story;
@@ -16,7 +17,8 @@ async fn link_follows_its_memory_through_changes() {
     let linked = engine.facts.link(&story.request(), &tea, &cake, "goes_with").await.unwrap();
     assert_eq!(linked.operation, None, "the link exists once");
     let others = async |of: &Target| {
-        let links = engine.facts.links(&story.alice(), of, story.now()).await.unwrap();
+        let links =
+            engine.facts.links(&story.alice(), of, &ProjectScope::All, story.now()).await.unwrap();
         links.into_iter().map(|l| l.other.version.claim.content).collect::<Vec<_>>()
     };
     assert_eq!(others(&tea).await, ["cake"]);
@@ -31,8 +33,14 @@ async fn link_follows_its_memory_through_changes() {
     story.pass(1);
     engine.removals.restore(&story.request(), &cake).await.unwrap();
     assert_eq!(others(&tea).await, ["carrot cake"]);
-    let link =
-        engine.facts.links(&story.alice(), &tea, story.now()).await.unwrap().remove(0).link.id;
+    let link = engine
+        .facts
+        .links(&story.alice(), &tea, &ProjectScope::All, story.now())
+        .await
+        .unwrap()
+        .remove(0)
+        .link
+        .id;
     story.pass(1);
     let unlinked = engine.facts.unlink(&story.request(), &cake, link).await.unwrap();
     assert!(others(&tea).await.is_empty());
@@ -56,7 +64,10 @@ async fn memory_graph_follows_links_over_people_and_projects() {
         story.pass(1);
     }
     let graph = async |depth: usize| {
-        engine.facts.graph(&story.alice(), &Target::Id(facts[0]), depth, story.now()).await
+        engine
+            .facts
+            .graph(&story.alice(), &Target::Id(facts[0]), depth, &ProjectScope::All, story.now())
+            .await
     };
     let reached = async |depth: usize| {
         let graph = graph(depth).await.unwrap();
@@ -75,7 +86,8 @@ async fn memory_graph_follows_links_over_people_and_projects() {
     engine.removals.forget(&story.request(), &Target::Id(facts[2])).await.unwrap();
     assert_eq!(reached(3).await, (vec![ana, atlas], 1, false));
     let bob = lukasa_core::Caller::human(story.tenant, "bob", "local");
-    let theirs = engine.facts.graph(&bob, &Target::Id(facts[0]), 1, story.now()).await;
+    let theirs =
+        engine.facts.graph(&bob, &Target::Id(facts[0]), 1, &ProjectScope::All, story.now()).await;
     assert_eq!(theirs.unwrap_err().code(), "memory_not_found");
 }
 

@@ -1,19 +1,22 @@
 //! Random histories of one user with three projects. After each, no answer in one project contains
-//! anything of another. Each statement contains a word of its own, so that every occurrence can be
-//! assigned to the projects that may see it.
+//! anything of another. Each statement and each summary of a conversation contains a word of its own,
+//! so that every occurrence can be assigned to the projects that may see it.
 
 use std::collections::BTreeMap;
 
 use lukasa_core::context::Budget;
+use lukasa_core::vault::Command;
 use lukasa_core::{Caller, Claim, Edit, FactId, Kind, OperationId, Project, ProjectScope, Status};
 use lukasa_engine::Point;
 use lukasa_engine::context::ContextRequest;
-use lukasa_engine::facts::{ListFilter, ListedProjects, Listing, NewMemory, Target, Update};
+use lukasa_engine::facts::{
+    ListFilter, ListedProjects, Listing, MAX_GRAPH_DEPTH, NewMemory, Target, Update,
+};
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::sessions::NewSession;
 use serde_json::json;
 
-use crate::learning::{answer, story_saying, user, work};
+use crate::learning::{story_saying, user, work};
 use crate::story::Story;
 
 /// How many histories are tested, unless `LUKASA_PROJECT_HISTORIES` says otherwise.
@@ -54,6 +57,14 @@ struct History<'s> {
     next: usize,
 }
 
+/// What the words of summaries begin with.
+const OF_A_SUMMARY: &str = "xe";
+
+/// The word of the summary of a turn with this word. No other word is part of it.
+fn summary_word(word: &str) -> String {
+    format!("{OF_A_SUMMARY}{}", word.chars().rev().collect::<String>())
+}
+
 fn project(place: usize) -> Option<Project> {
     Project::parse(PROJECTS[place])
 }
@@ -88,7 +99,7 @@ impl History<'_> {
         let engine = &self.story.engine;
         let before = (self.words.clone(), self.facts.clone());
         let request = self.story.by(self.caller.clone());
-        match self.dice.roll(9) {
+        match self.dice.roll(10) {
             0..=2 => {
                 let word = self.word(place);
                 let claim = Claim {
@@ -116,6 +127,7 @@ impl History<'_> {
             }
             5 => {
                 let word = self.word(place);
+                self.words.insert(summary_word(&word), place);
                 let said = vec![user(&format!("I plan the parcel {word} now."))];
                 let to = Self::session(place);
                 engine.sessions.append_turns(&request, &to, said).await.unwrap();
@@ -148,6 +160,15 @@ impl History<'_> {
                     self.facts = facts;
                 }
             }
+            9 if self.facts.len() > 1 => {
+                let from = self.dice.roll(self.facts.len());
+                let to = (from + 1 + self.dice.roll(self.facts.len() - 1)) % self.facts.len();
+                let [from, to] = [from, to].map(|at| Target::Id(self.facts[at].0));
+                let linked = engine.facts.link(&request, &from, &to, "relates_to").await.unwrap();
+                if let Some(operation) = linked.operation {
+                    self.undoable.push((operation, before.0, before.1));
+                }
+            }
             _ => {}
         }
     }
@@ -163,6 +184,7 @@ impl History<'_> {
                 tokens: Budget::DEEP,
                 memories: Some(100),
                 turns: Some(100),
+                episodes: Some(100),
                 ..ContextRequest::about(QUESTION)
             };
             let moment = self.story.moment();
@@ -173,27 +195,70 @@ impl History<'_> {
         let ask = RecallQuery {
             memories: 200,
             turns: 200,
+            episodes: 200,
             projects: Some(scope.clone()),
             ..RecallQuery::about(QUESTION)
         };
         let found = engine.recall.search(&self.caller, &ask, now).await.unwrap();
         texts.extend(found.memories.into_iter().map(|f| f.memory.version.claim.content));
         texts.extend(found.turns.into_iter().map(|f| f.turn.content));
+        texts.extend(found.episodes.into_iter().map(|f| f.episode.summary));
         let projects = ListedProjects::seen_in(&scope);
         let status = Some(Status::Active);
         let filter = ListFilter { status, projects, ..ListFilter::default() };
         let listing = Listing { filter, point: Point::default(), after: None, limit: 200 };
         let page = engine.facts.list(&self.caller, &listing, now).await.unwrap();
         texts.extend(page.memories.into_iter().map(|memory| memory.version.claim.content));
-        let near = engine.recall.near(&self.caller, QUESTION, scope, now).await.unwrap();
+        let near = engine.recall.near(&self.caller, QUESTION, scope.clone(), now).await.unwrap();
         texts.extend(near.into_iter().map(|(memory, _)| memory.version.claim.content));
+        // Portraits are the same for every project, so they contain nothing of any.
+        let portraits = engine.portraits.list(&self.caller, now).await.unwrap();
+        let sentences = portraits.into_iter().flat_map(|compiled| compiled.portrait.sentences);
+        texts.extend(sentences.map(|placed| placed.sentence.text));
+        texts.extend(self.linked(place, &scope).await);
+        texts.extend(self.files(&scope).await);
         texts
     }
 
-    /// Compares all answers with the expected record; returns how many words of the own project, and
-    /// how many of none, were seen.
-    async fn check(&self, number: u64) -> (usize, usize) {
-        let (mut own, mut everywhere) = (0, 0);
+    /// The memories that are linked with those that a project sees.
+    async fn linked(&self, place: usize, scope: &ProjectScope) -> Vec<String> {
+        let (facts, now) = (&self.story.engine.facts, self.story.now());
+        let mut texts = Vec::new();
+        for (fact, word) in &self.facts {
+            if ![0, place].contains(&self.words[word]) {
+                continue;
+            }
+            let of = Target::Id(*fact);
+            let links = facts.links(&self.caller, &of, scope, now).await.unwrap();
+            texts.extend(links.into_iter().map(|linked| linked.other.version.claim.content));
+            let graph = facts.graph(&self.caller, &of, MAX_GRAPH_DEPTH, scope, now).await.unwrap();
+            texts
+                .extend(graph.memories.into_iter().map(|(memory, _)| memory.version.claim.content));
+        }
+        texts
+    }
+
+    /// The files of the memory tool.
+    async fn files(&self, scope: &ProjectScope) -> Vec<String> {
+        let view = async |path: &str| {
+            let (path, request) = (path.to_owned(), self.story.by(self.caller.clone()));
+            let command = Command::View { path, range: None };
+            self.story.engine.vault.command(&request, &command, scope).await.unwrap().text
+        };
+        let mut texts = Vec::new();
+        for line in view("/memories").await.lines() {
+            let path = line.split_whitespace().last().filter(|path| path.ends_with(".md"));
+            if let Some(path) = path {
+                texts.push(view(path).await);
+            }
+        }
+        texts
+    }
+
+    /// Compares all answers with the expected record; returns how many words of the own project, of
+    /// none, and of summaries of the own project were seen.
+    async fn check(&self, number: u64) -> [usize; 3] {
+        let (mut own, mut everywhere, mut summaries) = (0, 0, 0);
         for (place, seen_in) in PROJECTS.iter().enumerate() {
             let texts = self.texts(place).await.join("\n");
             for (word, owner) in self.words.iter().filter(|(word, _)| texts.contains(*word)) {
@@ -202,9 +267,10 @@ impl History<'_> {
                 assert!(may_see, "history {number}: {word} of {belongs_to:?} seen in {seen_in:?}");
                 own += usize::from(*owner != 0);
                 everywhere += usize::from(*owner == 0);
+                summaries += usize::from(*owner != 0 && word.starts_with(OF_A_SUMMARY));
             }
         }
-        (own, everywhere)
+        [own, everywhere, summaries]
     }
 }
 
@@ -214,18 +280,22 @@ async fn random_histories_show_no_memory_of_another_project() {
         let shown = &ask.messages[1].content;
         let news = shown.split("New turns, to learn from:").nth(1).unwrap_or_default();
         let planned = news.split("I plan the parcel ").skip(1);
-        let words = planned.filter_map(|rest| rest.split(' ').next());
+        let words: Vec<&str> = planned.filter_map(|rest| rest.split(' ').next()).collect();
+        let said =
+            words.iter().map(|word| format!("They planned the parcel {}.", summary_word(word)));
+        let summary = said.collect::<Vec<_>>().join(" ");
         let memory = |word: &str| {
             json!({"op": "add", "content": format!("User plans the parcel {word}."),
                    "kind": "project", "importance": 8, "confidence": 0.9,
                    "evidence": [{"turn": 1, "quote": format!("I plan the parcel {word} now")}]})
         };
-        answer(&words.map(memory).collect::<Vec<_>>())
+        let memories: Vec<_> = words.iter().map(|word| memory(word)).collect();
+        json!({ "title": "A plan", "summary": summary, "memories": memories }).to_string()
     })
     .await;
     let histories = std::env::var("LUKASA_PROJECT_HISTORIES").ok();
     let histories = histories.and_then(|count| count.parse().ok()).unwrap_or(HISTORIES);
-    let (mut own, mut everywhere) = (0, 0);
+    let mut seen = [0; 3];
     for number in 0..histories {
         let mut history = History {
             story: &story,
@@ -243,9 +313,15 @@ async fn random_histories_show_no_memory_of_another_project() {
                 history.check(number).await;
             }
         }
-        let (seen, global) = history.check(number).await;
-        own += seen;
-        everywhere += global;
+        let counts = history.check(number).await;
+        for (all, count) in seen.iter_mut().zip(counts) {
+            *all += count;
+        }
     }
-    assert!(own > 0 && everywhere > 0, "the histories show something: {own}, {everywhere}");
+    let [own, everywhere, summaries] = seen;
+    println!(
+        "{histories} histories of {STEPS} steps: {own} words of the own project were seen, {summaries} of \
+         them in summaries, {everywhere} of no project, and none of another"
+    );
+    assert!(own > 0 && everywhere > 0 && summaries > 0, "the histories show something: {seen:?}");
 }

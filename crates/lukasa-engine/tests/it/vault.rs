@@ -1,7 +1,9 @@
 //! Vaults: editing memories as files, syncing, undoing, restoring, and the limits of trust.
 
 use lukasa_core::vault::{BASE, Command, File};
-use lukasa_core::{Caller, Category, Claim, Edit, Force, MemoryType, Origin, Status, Tier, Verb};
+use lukasa_core::{
+    Caller, Category, Claim, Edit, Force, MemoryType, Origin, ProjectScope, Status, Tier, Verb,
+};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
 use lukasa_engine::vault::SyncReport;
@@ -251,7 +253,7 @@ async fn vault_commands_edit_memories() {
     let run = async |command: Command| {
         story.pass(1);
         let request = story.by(story.assistant());
-        story.engine.vault.command(&request, &command).await.unwrap()
+        story.engine.vault.command(&request, &command, &ProjectScope::NoProject).await.unwrap()
     };
     let seen = run(Command::View { path: path(), range: None }).await;
     assert!(seen.text.contains("- Lives in Lisbon ^mem-") && seen.operation.is_none());

@@ -473,7 +473,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
 /// Allows pages of other sites to send requests with a token, as a panel embedded in another
 /// application does. They can use only the token: browsers send no cookie with such a request.
 pub fn cors_layer() -> CorsLayer {
-    const HEADERS: [&str; 9] = [
+    const HEADERS: [&str; 10] = [
         "authorization",
         "content-type",
         "idempotency-key",
@@ -481,6 +481,7 @@ pub fn cors_layer() -> CorsLayer {
         "last-event-id",
         "lukasa-version",
         "mcp-protocol-version",
+        "x-lukasa-project",
         "x-lukasa-space",
         "x-lukasa-user",
     ];

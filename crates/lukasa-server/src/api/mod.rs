@@ -11,6 +11,7 @@ pub(crate) mod error;
 pub(crate) mod limits;
 mod mcp_settings;
 pub(crate) mod memory;
+pub(crate) mod project;
 mod readiness;
 pub(crate) mod request;
 pub(crate) mod search;

@@ -194,7 +194,7 @@ pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
 }
 
 /// Header with the project that a client works on.
-const PROJECT: HeaderName = HeaderName::from_static("x-lukasa-project");
+pub(super) const PROJECT: HeaderName = HeaderName::from_static("x-lukasa-project");
 
 /// The project in the headers of a request; an empty one means none. The error says what is wrong.
 pub(crate) fn project_in(headers: &HeaderMap) -> Result<Option<Project>, &'static str> {

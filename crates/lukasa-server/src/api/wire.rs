@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use lukasa_core::context::listed_line;
 use lukasa_core::fade::Belief;
 use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
 use lukasa_engine::RemovalCounts;
@@ -129,6 +130,10 @@ pub struct MemoryView {
     pub summary: Option<String>,
     /// The long text. It is found by recall and never put into a prompt.
     pub detail: Option<String>,
+    /// The memory as assistants read it, in one line that is safe in a prompt: the key and the value of
+    /// a rule, the domain, the project, how far to rely on it, and whether not to mention it.
+    #[schema(example = "Prefers window seats (fact, travel, said 2026-11-08)")]
+    pub line: String,
     #[schema(example = "active")]
     pub status: &'static str,
     #[schema(example = "fact")]
@@ -227,6 +232,7 @@ impl From<Memory> for MemoryView {
         // What is derived from the version, before its texts are moved.
         let (sha256, source) = (waits.then(|| v.claim.consent_digest()), source_of(&v, status));
         let (effective, fades_at) = (v.effective_confidence(), Belief::from(&v).fades_at());
+        let line = listed_line(&v);
         let claim = v.claim;
         Self {
             id: v.fact.to_string(),
@@ -235,6 +241,7 @@ impl From<Memory> for MemoryView {
             content: claim.content,
             summary: claim.summary,
             detail: claim.detail,
+            line,
             status: status.as_str(),
             category: claim.category.as_str(),
             memory_type: claim.memory_type.as_str(),

@@ -27,6 +27,7 @@ use crate::api::auth::Reader;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
 use crate::api::space::parse_spaces;
@@ -431,10 +432,12 @@ impl ContextView {
 pub async fn retrieve_context(
     State(app): State<App>,
     Reader(caller): Reader,
+    asked: AskedProject,
     sent: JsonRequest<RetrieveRequest>,
 ) -> Result<Response, Problem> {
     let spaces = parse_spaces(sent.body.spaces.as_deref())?;
-    let ask = sent.body.ask()?;
+    let mut ask = sent.body.ask()?;
+    ask.project = ask.project.or_else(|| asked.project());
     let contexts = &app.engine().context;
     let (context, parts) =
         contexts.retrieve_with_spaces(&caller, &spaces, &ask, clock::moment()).await?;

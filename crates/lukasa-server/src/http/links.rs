@@ -14,6 +14,7 @@ use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::wire::{LinkView, MemoryView, Written};
 use crate::clock;
@@ -32,9 +33,11 @@ pub struct Links {
 pub async fn list_links(
     State(app): State<App>,
     Reader(caller): Reader,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Links>, Problem> {
-    let links = app.engine().facts.links(&caller, &target(&id), clock::now()).await?;
+    let (of, projects) = (asked.target(&id), asked.scope_or_all());
+    let links = app.engine().facts.links(&caller, &of, &projects, clock::now()).await?;
     Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
 }
 
@@ -88,11 +91,14 @@ impl From<&MemoryGraph> for MemoryGraphView {
 pub async fn get_memory_graph(
     State(app): State<App>,
     Reader(caller): Reader,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<GraphQuery>,
 ) -> Result<Json<MemoryGraphView>, Problem> {
     let depth = query.depth.unwrap_or(MAX_GRAPH_DEPTH);
-    let graph = app.engine().facts.graph(&caller, &target(&id), depth, clock::now()).await?;
+    let (of, projects) = (asked.target(&id), asked.scope_or_all());
+    let facts = &app.engine().facts;
+    let graph = facts.graph(&caller, &of, depth, &projects, clock::now()).await?;
     Ok(Json(MemoryGraphView::from(&graph)))
 }
 
@@ -116,11 +122,12 @@ pub struct CreateLink {
 pub async fn link_memories(
     State(app): State<App>,
     Writer(caller): Writer,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<CreateLink>,
 ) -> Result<Response, Problem> {
-    let (engine, request, from) = (app.engine().clone(), sent.request(caller), target(&id));
-    let to = target(&sent.body.to);
+    let (engine, request, from) = (app.engine().clone(), sent.request(caller), asked.target(&id));
+    let to = asked.target(&sent.body.to);
     let relation = sent.body.relation.unwrap_or_else(|| "relates_to".into());
     let work = async move { engine.facts.link(&request, &from, &to, &relation).await };
     let outcome = app.detached(work).await?;

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use lukasa_core::{Caller, FactId, Verb};
 use lukasa_engine::context::MemoryRating;
-use lukasa_engine::facts::Listing;
+use lukasa_engine::facts::{Listing, NewMemory};
 use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -18,6 +18,7 @@ use crate::api::App;
 use crate::api::auth::{SpaceReader, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams, print_cursor};
 use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, Written};
 use crate::clock;
@@ -25,16 +26,22 @@ use crate::clock;
 /// List memories, newest first.
 ///
 /// With `as_of` and `known_at` it answers for any point on both time axes, and the same pair always
-/// gives the same list. `status=all` lists memories in every state.
+/// gives the same list. `status=all` lists memories in every state. Without a project it lists the
+/// memories of every project.
 #[utoipa::path(get, path = "/api/memory", tag = "memory", params(ListQuery), responses(
     (status = 200, body = MemoryPage),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_memories(
     State(app): State<App>,
     SpaceReader(caller): SpaceReader,
+    asked: AskedProject,
     QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<MemoryPage>, Problem> {
-    Ok(Json(list_page(&app, &caller, &query.listing()?).await?))
+    let listing = match asked.scope() {
+        Some(scope) => query.listing_in(scope)?,
+        None => query.listing()?,
+    };
+    Ok(Json(list_page(&app, &caller, &listing).await?))
 }
 
 /// One page of a list of memories, with the user's ratings.
@@ -72,11 +79,12 @@ pub struct SaveQuery {
 pub async fn save_memory(
     State(app): State<App>,
     SpaceWriter(caller): SpaceWriter,
+    asked: AskedProject,
     QueryParams(query): QueryParams<SaveQuery>,
     sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller.clone());
-    let new = sent.body.into_saved()?;
+    let new = NewMemory { active_project: asked.project(), ..sent.body.into_saved()? };
     let engine = app.engine().clone();
     let outcome =
         app.detached(async move { engine.facts.save_or_change(&request, new).await }).await?;
@@ -115,13 +123,14 @@ pub struct PointQuery {
 pub async fn get_memory(
     State(app): State<App>,
     SpaceReader(caller): SpaceReader,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<PointQuery>,
 ) -> Result<Response, Problem> {
     let point =
         Point { as_of: query.as_of.map(|at| at.0), known_at: query.known_at.map(|at| at.0) };
     let now = clock::now();
-    let memory = app.engine().facts.get(&caller, &target(&id), point, now).await?;
+    let memory = app.engine().facts.get(&caller, &asked.target(&id), point, now).await?;
     let ratings = app.engine().context.ratings(&caller, &[memory.version.fact], now).await?;
     Ok((etag(&memory), Json(rated(memory, &ratings))).into_response())
 }
@@ -158,13 +167,14 @@ pub async fn get_memory_history(
 pub async fn update_memory(
     State(app): State<App>,
     SpaceWriter(caller): SpaceWriter,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<UpdateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller);
     let update = sent.body.into_update()?;
     let engine = app.engine().clone();
-    let target = target(&id);
+    let target = asked.target(&id);
     let outcome =
         app.detached(async move { engine.facts.update(&request, &target, update).await }).await?;
     Ok(write_response(&outcome))

@@ -9,6 +9,7 @@ use utoipa::openapi::{
 };
 
 use super::VERSION;
+use crate::api::project::OPERATIONS_IN_PROJECTS;
 use crate::api::space::OPERATIONS_IN_SPACES;
 
 const DESCRIPTION: &str = "\
@@ -89,6 +90,13 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
         headers.push((
             "X-Lukasa-Space",
             "Act in this space, as a member; in the user's own memory if absent.",
+        ));
+    }
+    if OPERATIONS_IN_PROJECTS.contains(&id) {
+        headers.push((
+            "X-Lukasa-Project",
+            "The project that the request is about: what belongs to it and what belongs to no project. An \
+             empty value: only what belongs to no project.",
         ));
     }
     let reads = ["/api/memory/search", "/api/memory/retrieve", "/api/vault/plan"].contains(&path);

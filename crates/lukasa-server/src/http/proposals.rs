@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use lukasa_core::Status;
 use lukasa_engine::Point;
-use lukasa_engine::facts::{ListFilter, Listing, ProposalDecision};
+use lukasa_engine::facts::{ListFilter, Listing, NewMemory, ProposalDecision};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,7 +14,8 @@ use super::memory::{create_response, write_response};
 use crate::api::App;
 use crate::api::auth::{SpaceProposer, SpaceReader, SpaceWriter};
 use crate::api::error::Problem;
-use crate::api::memory::{CreateMemory, EditMemory, target};
+use crate::api::memory::{CreateMemory, EditMemory};
+use crate::api::project::AskedProject;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
 };
@@ -30,10 +31,11 @@ use crate::clock;
 pub async fn propose_memory(
     State(app): State<App>,
     SpaceProposer(caller): SpaceProposer,
+    asked: AskedProject,
     sent: JsonRequest<CreateMemory>,
 ) -> Result<Response, Problem> {
     let request = sent.request(caller);
-    let new = sent.body.into_new()?;
+    let new = NewMemory { active_project: asked.project(), ..sent.body.into_new()? };
     let engine = app.engine().clone();
     let outcome = app.detached(async move { engine.facts.propose(&request, new).await }).await?;
     Ok(create_response(&outcome))
@@ -101,10 +103,11 @@ fn yes() -> bool {
 pub async fn confirm_memory(
     State(app): State<App>,
     SpaceWriter(caller): SpaceWriter,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<ConfirmMemory>,
 ) -> Result<Response, Problem> {
-    let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
+    let (engine, request, target) = (app.engine().clone(), sent.request(caller), asked.target(&id));
     let ConfirmMemory { confirm, sha256, edits } = sent.body;
     let decision = match confirm {
         true => ProposalDecision::Yes {

@@ -10,6 +10,7 @@ use crate::api::App;
 use crate::api::auth::{Eraser, SpaceEraser, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::target;
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::Written;
 
@@ -29,10 +30,11 @@ pub struct Nothing {}
 pub async fn forget_memory(
     State(app): State<App>,
     SpaceWriter(caller): SpaceWriter,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
-    let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
+    let (engine, request, target) = (app.engine().clone(), sent.request(caller), asked.target(&id));
     let outcome =
         app.detached(async move { engine.removals.forget(&request, &target).await }).await?;
     Ok(write_response(&outcome))
@@ -49,10 +51,11 @@ pub async fn forget_memory(
 pub async fn delete_memory(
     State(app): State<App>,
     SpaceWriter(caller): SpaceWriter,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
-    let (engine, request, target) = (app.engine().clone(), sent.request(caller), target(&id));
+    let (engine, request, target) = (app.engine().clone(), sent.request(caller), asked.target(&id));
     let outcome =
         app.detached(async move { engine.removals.delete(&request, &target).await }).await?;
     Ok(write_response(&outcome))

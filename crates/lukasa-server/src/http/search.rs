@@ -14,6 +14,7 @@ use super::sessions::TurnView;
 use crate::api::App;
 use crate::api::auth::SpaceReader;
 use crate::api::error::Problem;
+use crate::api::project::AskedProject;
 use crate::api::request::JsonRequest;
 use crate::api::search::SearchRequest;
 use crate::api::wire::MemoryView;
@@ -193,9 +194,11 @@ impl From<&RecallResult> for SearchAnswer {
 pub async fn search_memories(
     State(app): State<App>,
     SpaceReader(caller): SpaceReader,
+    asked: AskedProject,
     sent: JsonRequest<SearchRequest>,
 ) -> Result<Json<SearchAnswer>, Problem> {
-    let query = sent.body.recall()?;
+    let mut query = sent.body.recall()?;
+    query.projects = query.projects.or_else(|| asked.scope().cloned());
     let mut found = app.engine().recall.search(&caller, &query, clock::now()).await?;
     sent.body.leave_out_irrelevant(&mut found);
     Ok(Json(SearchAnswer::from(&found)))

@@ -16,6 +16,7 @@ use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::{FieldError, Problem};
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, QueryParams};
 use crate::clock;
 
@@ -372,7 +373,7 @@ impl From<CommandAnswer> for VaultAnswer {
 /// Run one command of the memory tool (`memory_20250818`) on the files of the vault.
 ///
 /// Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
-/// command can be undone.
+/// command can be undone. The files have what belongs to the project of the request and to none.
 #[utoipa::path(post, path = "/api/vault/commands", tag = "portability",
     request_body = VaultCommand, responses(
     (status = 200, body = VaultAnswer),
@@ -380,12 +381,14 @@ impl From<CommandAnswer> for VaultAnswer {
 pub async fn run_vault_command(
     State(app): State<App>,
     Writer(caller): Writer,
+    asked: AskedProject,
     sent: JsonRequest<VaultCommand>,
 ) -> Result<Json<VaultAnswer>, Problem> {
     // The memory tool is used by an assistant, whatever credential it has.
     let caller = caller.through_a_model();
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let command = Command::from(sent.body);
-    let work = async move { engine.vault.command(&request, &command).await };
+    let projects = asked.scope_or_none();
+    let work = async move { engine.vault.command(&request, &command, &projects).await };
     Ok(Json(VaultAnswer::from(app.detached(work).await?)))
 }

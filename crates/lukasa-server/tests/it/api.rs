@@ -31,5 +31,6 @@ mod sign_in;
 mod sources;
 mod space_trust;
 pub mod spaces;
+mod specification;
 mod usage;
 mod vault;

@@ -25,7 +25,8 @@ def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.
     """List memories, newest first.
 
     With `as_of` and `known_at` it answers for any point on both time axes, and the same pair
-    always gives the same list. `status=all` lists memories in every state.
+    always gives the same list. `status=all` lists memories in every state. Without a project it
+    lists the memories of every project.
     """
     return Call(
         "GET",
@@ -1182,7 +1183,8 @@ def run_vault_command(body: params.VaultCommand) -> Call[models.VaultAnswer]:
     """Run one command of the memory tool (`memory_20250818`) on the files of the vault.
 
     Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
-    command can be undone.
+    command can be undone. The files have what belongs to the project of the request and to
+    none.
     """
     return Call(
         "POST",

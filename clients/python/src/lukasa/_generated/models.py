@@ -877,6 +877,11 @@ class Memory(View):
     summary: str | None = Field(default=None)
     detail: str | None = Field(default=None)
     """The long text. It is found by recall and never put into a prompt."""
+    line: str
+    """The memory as assistants read it, in one line that is safe in a prompt: the key and the
+    value of a rule, the domain, the project, how far to rely on it, and whether not to mention
+    it.
+    """
     status: str
     category: str
     type: str
@@ -991,7 +996,7 @@ class ModelSum(View):
     cost_micros: int
 
 
-class Night(View):
+class ConsolidationReport(View):
     """Result of a consolidation run or dry run."""
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was done."""
@@ -2028,7 +2033,7 @@ MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
 ModelService.model_rebuild()
-Night.model_rebuild()
+ConsolidationReport.model_rebuild()
 ObservationPage.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()

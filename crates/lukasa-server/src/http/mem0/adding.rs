@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::limits::TURNS_AT_ONCE;
-use lukasa_core::{Caller, NewTurn, Role};
+use lukasa_core::{Caller, NewTurn, Project, Role};
 use lukasa_engine::facts::NewMemory;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use super::{Parties, caller_about, malformed, parse_filter, shape};
 use crate::api::App;
 use crate::api::auth::WriteCredential;
 use crate::api::error::Problem;
+use crate::api::project::AskedProject;
 use crate::api::request::JsonRequest;
 
 /// The session for messages without a `run_id`.
@@ -76,12 +77,13 @@ pub(super) async fn add(
     // words.
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
     let caller = caller.through_a_model();
+    let project = AskedProject::read(&headers)?.project();
     let messages = sent.body.messages()?;
     if messages.len() > MAX_BATCH {
         return Err(malformed(&format!("`messages` has at most {MAX_BATCH} messages")));
     }
     if sent.body.infer.unwrap_or(true) && app.engine().chat.has_chat() {
-        return learn(&app, &caller, &sent, messages).await;
+        return learn(&app, &caller, &sent, project, messages).await;
     }
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
     let at = |value: &Value| shape::instant(value).ok_or_else(|| refuse("timestamp"));
@@ -97,7 +99,9 @@ pub(super) async fn add(
             idempotency.key = format!("{}#{number}", idempotency.key);
         }
         let claim = shape::claim(text, sent.body.extra_fields());
-        let new = NewMemory { claim, valid_from, valid_until, ..NewMemory::saying("") };
+        let active_project = project.clone();
+        let new =
+            NewMemory { claim, valid_from, valid_until, active_project, ..NewMemory::saying("") };
         let engine = app.engine().clone();
         let saved = app.detached(async move { engine.facts.save(&request, new).await }).await?;
         let event = if saved.operation.is_some() { "ADD" } else { "NONE" };
@@ -115,9 +119,15 @@ async fn learn(
     app: &App,
     caller: &Caller,
     sent: &JsonRequest<Add>,
+    project: Option<Project>,
     messages: Vec<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    let session = sent.body.parties.run_id.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned());
+    // A session belongs to one project.
+    let usual = || match &project {
+        Some(project) => format!("{DEFAULT_SESSION} {project}"),
+        None => DEFAULT_SESSION.to_owned(),
+    };
+    let session = sent.body.parties.run_id.clone().unwrap_or_else(usual);
     // A message with an unknown role must not count as the user's.
     let turn = |(role, text): &(String, String)| {
         NewTurn::saying(Role::parse(role).unwrap_or(Role::Tool), text)
@@ -128,8 +138,9 @@ async fn learn(
         if let Some(idempotency) = &mut request.idempotency {
             idempotency.key = format!("{}#{number}", idempotency.key);
         }
-        let (engine, to) = (app.engine().clone(), session.clone());
-        let work = async move { engine.sessions.append_turns(&request, &to, turns).await };
+        let (engine, to, project) = (app.engine().clone(), session.clone(), project.clone());
+        let work =
+            async move { engine.sessions.append_turns_in(&request, &to, project, turns).await };
         app.detached(work).await?;
     }
     let (engine, of) = (app.engine().clone(), session.clone());

@@ -18,6 +18,7 @@ use crate::api::App;
 use crate::api::auth::WriteCredential;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::clock;
 
@@ -131,14 +132,17 @@ pub(super) async fn forget(
 }
 
 /// Forgets every memory that matches a filter, with one operation for each, which counts as a
-/// request.
+/// request. Without a project it forgets those of every project.
 async fn forget_matching(
     app: &App,
     admitted: &AdmittedCredential,
     caller: &Caller,
+    headers: &HeaderMap,
     filter: &Mem0Filter,
 ) -> Result<(), Problem> {
-    let all = list_matching(app, caller, filter).await?;
+    // Whoever asks to delete everything does not expect what belongs to a project to stay.
+    let projects = AskedProject::read(headers)?.scope_or_all();
+    let all = list_matching(app, caller, &projects, filter).await?;
     for (place, memory) in all.iter().enumerate() {
         pace(app, admitted, caller, place).await;
         forget_one(app, caller, Target::Id(memory.version.fact)).await?;
@@ -159,7 +163,7 @@ pub(super) async fn forget_all(
     }
     let user = parties.user_id.as_deref();
     let caller = caller_about(&app, &admitted, &headers, user).await?;
-    forget_matching(&app, &admitted, &caller, &filter).await?;
+    forget_matching(&app, &admitted, &caller, &headers, &filter).await?;
     Ok(Json(json!({ "message": "Memories deleted successfully!" })))
 }
 
@@ -176,7 +180,7 @@ pub(super) async fn forget_entity(
     let filter = Mem0Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
-    forget_matching(&app, &admitted, &caller, &filter).await?;
+    forget_matching(&app, &admitted, &caller, &headers, &filter).await?;
     Ok(Json(json!({ "message": "Entity deleted successfully!" })))
 }
 /// Maximum number of memories in a batch, and of messages in one request.

@@ -5,9 +5,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lukasa_core::{Caller, Status};
+use lukasa_core::{Caller, ProjectScope, Status};
 use lukasa_engine::directory::UserRecord;
-use lukasa_engine::facts::{ListFilter, Listing, Target};
+use lukasa_engine::facts::{ListFilter, ListedProjects, Listing, Target};
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Memory, Point};
 use serde::Deserialize;
@@ -19,6 +19,7 @@ use crate::api::App;
 use crate::api::auth::{Admin, ReadCredential};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::search::QUERY_CHARS;
 use crate::clock;
@@ -56,6 +57,7 @@ pub(super) async fn search(
     }
     let wanted = top_k.or(*limit).unwrap_or(10).min(MAX_RESULTS);
     let mut ask = RecallQuery::about(query);
+    ask.projects = Some(AskedProject::read(&headers)?.scope_or_none());
     ask.rerank = rerank.unwrap_or(true);
     // Fetch more if a filter removes results afterwards, so that enough are left.
     ask.memories = if filter.selects() { MAX_RESULTS } else { wanted };
@@ -76,13 +78,15 @@ pub(super) async fn search(
     Ok(Json(json!({ "results": results })))
 }
 
-/// Every active memory that matches a filter, newest first.
+/// Every active memory of these projects that matches a filter, newest first.
 pub(super) async fn list_matching(
     app: &App,
     caller: &Caller,
+    projects: &ProjectScope,
     filter: &Mem0Filter,
 ) -> Result<Vec<Memory>, Problem> {
-    let active = ListFilter { status: Some(Status::Active), ..ListFilter::default() };
+    let projects = ListedProjects::seen_in(projects);
+    let active = ListFilter { status: Some(Status::Active), projects, ..ListFilter::default() };
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let (point, filter_of) = (Point::default(), active.clone());
@@ -106,12 +110,14 @@ pub(super) struct Paging {
 async fn page_of(
     app: &App,
     caller: &Caller,
+    headers: &HeaderMap,
     filter: &Mem0Filter,
     paging: &Paging,
 ) -> Result<Json<Value>, Problem> {
     let (page, size) = (paging.page.unwrap_or(1).max(1), paging.page_size.unwrap_or(100));
     let size = size.clamp(1, MAX_RESULTS);
-    let all = list_matching(app, caller, filter).await?;
+    let projects = AskedProject::read(headers)?.scope_or_none();
+    let all = list_matching(app, caller, &projects, filter).await?;
     let first = (page - 1).saturating_mul(size);
     let shown = all.iter().skip(first).take(size);
     let results: Vec<_> = shown.map(|memory| shape::memory(memory, &caller.user_name)).collect();
@@ -141,7 +147,7 @@ pub(super) async fn list_filtered(
 ) -> Result<Json<Value>, Problem> {
     let (filter, user) = parse_filter(&sent.body.filters, &sent.body.parties)?;
     let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
-    page_of(&app, &caller, &filter, &paging).await
+    page_of(&app, &caller, &headers, &filter, &paging).await
 }
 
 /// Query parameters that select memories.
@@ -180,7 +186,7 @@ pub(super) async fn list_named(
     let (filter, parties, paging) = query.read()?;
     let user = parties.user_id.as_deref();
     let caller = caller_about(&app, &admitted, &headers, user).await?;
-    page_of(&app, &caller, &filter, &paging).await
+    page_of(&app, &caller, &headers, &filter, &paging).await
 }
 
 /// Gets a memory that is valid now.

@@ -20,6 +20,7 @@ use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
+use crate::api::project::AskedProject;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
@@ -263,11 +264,12 @@ pub struct OpenSession {
 pub async fn open_session(
     State(app): State<App>,
     Writer(caller): Writer,
+    asked: AskedProject,
     sent: JsonRequest<OpenSession>,
 ) -> Result<Json<SessionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let OpenSession { id, title, keep_turns, incognito, project } = sent.body;
-    let project = parse_optional_project(project.as_deref())?;
+    let project = parse_optional_project(project.as_deref())?.or_else(|| asked.project());
     let unknown = || malformed("`keep_turns` must be full, excerpts or none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
     let new = NewSession { id, title, keep, incognito, project };
@@ -448,6 +450,7 @@ pub struct AppendedTurns {
 pub async fn append_turns(
     State(app): State<App>,
     Writer(caller): Writer,
+    asked: AskedProject,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<AppendTurns>,
 ) -> Result<Response, Problem> {
@@ -455,6 +458,7 @@ pub async fn append_turns(
     let turns: Vec<NewTurn> =
         sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
     let project = parse_optional_project(sent.body.project.as_deref())?;
+    let project = project.or_else(|| asked.project());
     let work = async move { engine.sessions.append_turns_in(&request, &id, project, turns).await };
     let appended = app.detached(work).await?;
     let view = AppendedTurns {

@@ -487,3 +487,21 @@ async fn unmentioned_memory_is_given_with_the_instruction_and_only_the_user_sets
     undo(&undone).await;
     assert!(line().await.contains("use it, but do not mention it"), "at once: {}", line().await);
 }
+
+#[tokio::test]
+async fn memory_has_the_line_that_assistants_read() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let rule =
+        json!({ "content": "16:00", "type": "hard", "domain": "schedule", "key": "earliest" });
+    let saved = alice.post("/api/memory", rule).await.expect(201);
+    let line = saved.at("/memory/line");
+    assert!(line.starts_with("[schedule] earliest: 16:00 (rule, said 2"), "{line}");
+    let quiet =
+        json!({ "content": "Is <shy>\nabout it", "project": "apollo", "unmentioned": true });
+    alice.post("/api/memory", quiet).await.expect(201);
+    let lines = alice.get("/api/memory").await.each("line");
+    assert!(lines[0].starts_with("Is ‹shy› about it (fact, project apollo, said 2"), "{lines:?}");
+    assert!(lines[0].ends_with("; use it, but do not mention it)"), "{lines:?}");
+    assert_eq!(lines[1], line);
+}

@@ -80,3 +80,54 @@ async fn project_of_a_session_is_set_once_and_limits_its_context() {
         assert_eq!(page.json()["data"].as_array().unwrap().len(), count, "{query}");
     }
 }
+
+#[tokio::test]
+async fn project_header_is_followed_by_every_request_about_memories() {
+    let app = TestApp::with_keys().await;
+    let alice = app.application_key("acme").await.about("alice");
+    save(&alice, "The launch is in Kourou", json!("apollo")).await;
+    save(&alice, "The launch is in Baikonur", json!("zeus")).await;
+    save(&alice, "Watches every launch", Value::Null).await;
+    let apollo = alice.with("x-lukasa-project", "apollo");
+    let none = alice.with("x-lukasa-project", "");
+    assert_eq!([list(&apollo, "").await, list(&none, "").await], [2, 1]);
+    assert_eq!(list(&apollo, "project=zeus").await, 1);
+    assert_eq!([search(&apollo, json!({})).await, search(&none, json!({})).await], [2, 1]);
+    assert_eq!(search(&apollo, json!({ "all_projects": true })).await, 3);
+    let text = context(&apollo, json!({})).await;
+    assert!(text.contains("Kourou") && !text.contains("Baikonur"), "{text}");
+    // Words name a memory only among those that are seen, and so do the candidates of a refusal.
+    assert_eq!(alice.get("/api/memory/launch%20is").await.expect(409).code(), "ambiguous_target");
+    assert_eq!(apollo.get("/api/memory/launch%20is").await.expect(200).at("/project"), "apollo");
+    for (method, path, body) in [
+        ("GET", "launch%20is", None),
+        ("PATCH", "launch%20is", Some(json!({ "content": "x" }))),
+        ("POST", "launch%20is/forget", Some(json!({}))),
+        ("POST", "launch%20is/confirm", Some(json!({}))),
+        ("DELETE", "launch%20is", Some(json!({}))),
+        ("POST", "every/links", Some(json!({ "to": "launch is" }))),
+    ] {
+        let refused = none.call(method, &format!("/api/memory/{path}"), body).await;
+        assert_eq!(refused.expect(404).code(), "memory_not_found", "{method} {path}");
+    }
+    let refused = apollo.post("/api/memory/launch/forget", json!({})).await.expect(409);
+    assert!(!refused.text().contains("Baikonur"), "{}", refused.text());
+    // Work belongs to the project; who the user is does not.
+    let work = json!({ "content": "The server listens on port 8080" });
+    for (client, project) in [(&apollo, json!("apollo")), (&none, Value::Null)] {
+        let saved = client.post("/api/memory", work.clone()).await.expect(201).json();
+        assert_eq!(saved["memory"]["project"], project);
+    }
+    let me = apollo.post("/api/memory", json!({ "content": "I am vegetarian" })).await.expect(201);
+    assert_eq!(me.json()["memory"]["project"], Value::Null);
+    let turns = json!({ "turns": [{ "role": "user", "content": "Hello there" }] });
+    let appended = apollo.post("/api/sessions/a/turns", turns).await.expect(201);
+    assert_eq!(appended.at("/session/project"), "apollo");
+    let opened = apollo.post("/api/sessions", json!({ "id": "b" })).await.expect(200);
+    assert_eq!(opened.at("/project"), "apollo");
+    alice
+        .with("x-lukasa-project", &"x".repeat(65))
+        .get("/api/memory")
+        .await
+        .refused(400, "malformed_header");
+}

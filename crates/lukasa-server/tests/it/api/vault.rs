@@ -168,3 +168,45 @@ async fn memory_tool_reads_and_edits_the_vault_files() {
     let unknown = json!({"command": "format_disk", "path": "/memories"});
     agent.post("/api/vault/commands", unknown).await.refused(400, "malformed_body");
 }
+
+#[tokio::test]
+async fn memory_tool_shows_and_edits_only_its_project() {
+    let app = TestApp::with_keys().await;
+    let agent = app.application_key("acme").await.about("alice");
+    for (content, project) in [
+        ("The launch is in Kourou", json!("apollo")),
+        ("The launch is in Baikonur", json!("zeus")),
+        ("Watches every launch", Value::Null),
+    ] {
+        let memory = json!({ "content": content, "project": project });
+        agent.post("/api/memory", memory).await.expect(201);
+    }
+    let apollo = agent.with("x-lukasa-project", "apollo");
+    let run = async |client: &Client, command: Value| {
+        client.post("/api/vault/commands", command).await.expect(200)
+    };
+    let path = "/memories/profile.md";
+    let view = json!({ "command": "view", "path": path });
+    let text = run(&apollo, view.clone()).await.at("/text");
+    assert!(
+        text.contains("Kourou") && text.contains("every") && !text.contains("Baikonur"),
+        "{text}"
+    );
+    let text = run(&agent, view).await.at("/text");
+    assert!(
+        !text.contains("Kourou") && text.contains("every") && !text.contains("Baikonur"),
+        "{text}"
+    );
+    // An edit leaves the memories of other projects alone, even that of the whole file.
+    let words = json!({ "command": "insert", "path": path, "insert_line": 0,
+                        "insert_text": "The server listens on port 8080" });
+    assert_eq!(run(&apollo, words).await.json()["is_error"], false);
+    let page = agent.get("/api/memory?search=port").await.expect(200);
+    assert_eq!(page.at("/data/0/project"), "apollo");
+    let all = json!({ "command": "delete", "path": path });
+    assert_eq!(run(&apollo, all).await.json()["is_error"], false);
+    assert_eq!(agent.get("/api/memory").await.each("content"), ["The launch is in Baikonur"]);
+    // The user's own vault is complete.
+    let files = export(&app.human("acme", "alice").await).await.to_string();
+    assert!(files.contains("Baikonur"), "{files}");
+}

@@ -226,3 +226,39 @@ async fn mem0_local_mode_needs_no_key() {
     let page = mem0.with("origin", "https://evil.example");
     assert_eq!(page.get("/mem0/v1/ping/").await.expect(403).at("/code"), "cross_site");
 }
+
+#[tokio::test]
+async fn mem0_sees_one_project_and_what_belongs_to_none() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await;
+    let alice = key.about("alice");
+    for (content, project) in [
+        ("The launch is in Kourou", json!("apollo")),
+        ("The launch is in Baikonur", json!("zeus")),
+        ("Watches every launch", Value::Null),
+    ] {
+        let memory = json!({ "content": content, "project": project });
+        alice.post("/api/memory", memory).await.expect(201);
+    }
+    let mem0 = as_token(&key);
+    let apollo = mem0.with("x-lukasa-project", "apollo");
+    for (client, count) in [(&mem0, 1), (&apollo, 2)] {
+        let listed = texts(&all(client, json!({ "user_id": "alice" })).await.expect(200));
+        let named = texts(&client.get("/mem0/memories?user_id=alice").await.expect(200));
+        let ask = json!({ "query": "Where is the launch?", "user_id": "alice" });
+        let found = texts(&client.post("/mem0/search", ask).await.expect(200));
+        for seen in [listed, named, found] {
+            assert_eq!(seen.len(), count, "{seen:?}");
+            assert!(seen.iter().all(|text| !text.contains("Baikonur")), "{seen:?}");
+        }
+    }
+    let id = added(&apollo, "alice", "The server listens on port 8080").await;
+    let (id, _) = id.split_once('.').unwrap();
+    let saved = alice.get(&format!("/api/memory/{id}")).await.expect(200);
+    assert_eq!(saved.at("/project"), "apollo");
+    // A project is left alone by the deletion of another, and part of the deletion of everything.
+    apollo.delete("/mem0/memories?user_id=alice").await.expect(200);
+    assert_eq!(alice.get("/api/memory").await.each("content"), ["The launch is in Baikonur"]);
+    mem0.delete("/mem0/memories?user_id=alice").await.expect(200);
+    assert!(alice.get("/api/memory").await.each("content").is_empty());
+}
