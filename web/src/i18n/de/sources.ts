@@ -80,6 +80,7 @@ export const sources: Translation["sources"] = {
   "when.yesterday": "Gestern",
   "when.week": "Letzte 7 Tage",
   "when.older": "Älter",
+  "when.archived": "Archiviert",
   "trash.empty": "Der Papierkorb ist leer",
   "trash.emptyText":
     "Gelöschte Chats bleiben 30 Tage hier, mit allem, was nur aus ihnen gelernt wurde.",

@@ -76,6 +76,7 @@ export const sources = {
   "when.yesterday": "Yesterday",
   "when.week": "Previous 7 days",
   "when.older": "Older",
+  "when.archived": "Archived",
   "trash.empty": "The trash is empty",
   "trash.emptyText":
     "Deleted chats stay here for 30 days, with everything that was learned from them alone.",
