@@ -92,6 +92,8 @@ const ID: (&str, &[&str]) = (
 );
 const QUERY: (&str, &[&str]) =
     ("query", &["q", "text", "question", "message", "search_query", "search", "content"]);
+const QUOTATIONS: (&str, &[&str]) =
+    ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]);
 const LIMIT: (&str, &[&str]) = ("limit", &["top_k", "k", "n", "count", "max_results"]);
 
 /// The fields of a tool, and their aliases.
@@ -116,10 +118,11 @@ fn accepted(action: Action) -> (&'static [&'static str], Aliases) {
                 ),
                 ("content", &["new_content", "new_text", "text", "memory", "data"]),
                 ("detail", &["new_detail", "details"]),
-                ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]),
+                QUOTATIONS,
             ],
         ),
-        Action::Forget | Action::Confirm | Action::Fetch => (&["id"], &[ID]),
+        Action::Confirm => (&["id", "quotations"], &[QUOTATIONS, ID]),
+        Action::Forget | Action::Fetch => (&["id"], &[ID]),
         Action::Link => (
             &["from_id", "to_id", "relation"],
             &[
@@ -198,6 +201,12 @@ impl Arguments {
             Some(_) => Err(fault(name, "a text")),
             None => Err(fault(name, "it is needed")),
         }
+    }
+
+    /// Takes a list of texts, empty if it is absent.
+    pub fn take_texts(&mut self, name: &str) -> Result<Vec<String>, Problem> {
+        let several = self.0.remove(name).unwrap_or_else(|| json!([]));
+        serde_json::from_value(several).map_err(|_| fault(name, "a list of texts"))
     }
 
     /// Takes the wish for all projects: `*` instead of a name.

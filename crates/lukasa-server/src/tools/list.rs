@@ -229,8 +229,8 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
                 "confirm_memory",
                 Action::Confirm,
                 "Note that the user has said again that a memory holds, so that it does not fade. \
-                 A proposal only the user can confirm.",
-                takes(json!({ "id": id() }), &["id"]),
+                 A rule or a proposal only the user can confirm.",
+                takes(json!({ "id": id(), "quotation": said("The user's own words") }), &["id"]),
             )
         },
         tool(
