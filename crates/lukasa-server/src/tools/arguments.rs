@@ -133,7 +133,7 @@ fn accepted(action: Action) -> (&'static [&'static str], Aliases) {
         ),
         Action::Undo => (&["operation_id"], &[]),
         Action::List => (LIST, &[LIMIT, ("search", &["query", "text", "id"])]),
-        Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT]),
+        Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT, ("domains", &["domain"])]),
     }
 }
 
@@ -266,6 +266,15 @@ impl Arguments {
         serde_json::from_value(Value::Object(self.0))
             .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
     }
+}
+
+/// Whether the arguments of a listing ask a question, and name nothing that only a listing can do.
+pub fn asks(sent: &Value) -> bool {
+    let sent = unwrap_object(sent);
+    let has = |names: &[&str]| {
+        sent.iter().any(|(name, value)| names.contains(&snake(name).as_str()) && !is_blank(value))
+    };
+    has(&["query", "q", "question"]) && !has(&["status", "tag", "cursor"])
 }
 
 fn fault(name: &str, detail: &str) -> Problem {
