@@ -3119,8 +3119,8 @@ export interface components {
         SessionLearningView: {
             /**
              * @description `nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there was
-             *     no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request) or
-             *     `no_model`.
+             *     no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request),
+             *     `waiting_for_model` (only imported turns are left, and there is no chat model) or `no_model`.
              * @example waiting_for_pause
              */
             state: string;

@@ -990,7 +990,7 @@ class ModelSum(View):
     cost_micros: int
 
 
-class Night(View):
+class ConsolidationReport(View):
     """Result of a consolidation run or dry run."""
     operation_id: str | None = Field(default=None)
     """The operation that undo reverses as a whole; null if nothing was done."""
@@ -1431,8 +1431,9 @@ class SessionLearning(View):
     """How far learning from a session is, and what came of it."""
     state: str
     """`nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there
-    was no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request)
-    or `no_model`.
+    was no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request),
+    `waiting_for_model` (only imported turns are left, and there is no chat model) or
+    `no_model`.
     """
     starts_at: datetime | None = Field(default=None)
     """When it starts, if that is known."""
@@ -2027,7 +2028,7 @@ MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
 ModelService.model_rebuild()
-Night.model_rebuild()
+ConsolidationReport.model_rebuild()
 ObservationPage.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()
