@@ -72,6 +72,10 @@ interface Wanted {
   limit?: number;
   cursor?: string;
 }
+interface Said {
+  id: string;
+  quotation?: string;
+}
 interface Question {
   query: string;
   limit?: number;
@@ -82,7 +86,7 @@ export type LukasaTools = {
   save_memory: Tool<New, MemoryWrite>;
   update_memory: Tool<Update, MemoryWrite>;
   forget_memory: Tool<{ id: string }, MemoryWrite>;
-  confirm_memory: Tool<{ id: string }, MemoryWrite>;
+  confirm_memory: Tool<Said, MemoryWrite>;
   link_memories: Tool<Link, MemoryWrite>;
   list_memories: Tool<Wanted, MemoryList>;
   recall_memories: Tool<Question, MemoryList>;
@@ -178,10 +182,14 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
     confirm_memory: tool({
       description:
         "Note that the user has said again that a memory holds, so that it does not fade. " +
-        "A proposal only the user can confirm.",
-      inputSchema: takes<{ id: string }>({ id }, "id"),
-      execute: ({ id }: { id: string }, { abortSignal }: Called): Promise<MemoryWrite> =>
-        written(lukasa.memories.confirm(id, {}, callOptions(abortSignal))),
+        "A rule or a proposal only the user can confirm.",
+      inputSchema: takes<Said>({ id, quotation: text("The user's own words") }, "id"),
+      execute: ({ id, quotation }: Said, { abortSignal }: Called): Promise<MemoryWrite> => {
+        const quotations = quotation ? [quotation] : undefined;
+        return written(
+          lukasa.memories.confirm(id, { quotations, session_id }, callOptions(abortSignal)),
+        );
+      },
       toModelOutput,
     }),
 

@@ -54,9 +54,13 @@ test("tools read and write, and their writes can be undone", async () => {
   await client.operations.undo(updated.output.event ?? "");
   assert.equal((await client.memories.get(id)).content, "Likes tea");
 
-  // Only the user can confirm a memory.
-  await call(client, "confirm_memory", { id });
+  // Only what the user has typed since confirms a memory.
+  const quotation = "I still like tea";
+  await call(client, "confirm_memory", { id, quotation });
   assert.equal((await client.memories.get(id)).last_confirmed_at, null);
+  await client.sessions.append("now", { role: "user", content: `Yes, ${quotation}.` });
+  await call(client, "confirm_memory", { id, quotation });
+  assert.ok((await client.memories.get(id)).last_confirmed_at);
   const other = (await client.memories.save("Drinks from a blue cup")).memory?.id ?? "";
   await call(client, "link_memories", { from_id: id, to_id: other });
   assert.equal((await client.memories.links(id)).length, 1);

@@ -132,7 +132,8 @@ export interface paths {
         /**
          * Answer a proposal, or confirm an active memory.
          * @description A proposal becomes active only when the user (with a user token, or on a local server) agrees to
-         *     exactly the words that were shown. For an active memory the confirmation is recorded.
+         *     exactly the words that were shown. For an active memory the confirmation is recorded; an assistant
+         *     needs a quotation of what the user typed since, and cannot confirm a hard rule or an order.
          */
         post: operations["confirm_memory"];
     };
@@ -1106,6 +1107,13 @@ export interface components {
              */
             sha256?: string | null;
             edits?: components["schemas"]["EditMemory"] | null;
+            /**
+             * @description For a key of an assistant: the words in which the user has said an active memory again, as the
+             *     user typed them in the session.
+             */
+            quotations?: string[] | null;
+            /** @description The session that the quotations are from; the one with the latest turn if absent. */
+            session_id?: string | null;
         };
         /** @description A rule that the message, or another line, is against. */
         ConflictView: {
@@ -3119,8 +3127,8 @@ export interface components {
         SessionLearningView: {
             /**
              * @description `nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there was
-             *     no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request) or
-             *     `no_model`.
+             *     no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request),
+             *     `waiting_for_model` (only imported turns are left, and there is no chat model) or `no_model`.
              * @example waiting_for_pause
              */
             state: string;

@@ -29,7 +29,7 @@ const IMPORTANCE_STEP_DAYS: f64 = 182.5;
 const IMPORTANCE_STEP: f64 = 0.1;
 /// The importance that age alone does not lower further.
 const MIN_IMPORTANCE: f64 = 0.1;
-/// How long a temporary memory is valid (R142).
+/// How long a temporary memory is valid, and circumstances that the user named for today (R142).
 const TEMPORARY_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// How long circumstances that were only mentioned are valid (R142).
 const CONTEXT_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
@@ -190,8 +190,9 @@ fn deadline(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
 }
 
 /// When a learned fact expires: a deadline a week after its date, and circumstances a week after
-/// they were mentioned. Everything else is valid until it is changed; hard rules never expire.
-pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
+/// they were mentioned, or a day if `of_today`: the sentence said "today". Everything else is valid
+/// until it is changed; hard rules never expire.
+pub fn expires_at(claim: &Claim, said_at: Timestamp, of_today: bool) -> Option<Timestamp> {
     if claim.force == Force::Hard {
         return None;
     }
@@ -200,7 +201,8 @@ pub fn expires_at(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
     let is_deadline =
         DEADLINE_WORDS.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
     let end = is_deadline.then(|| deadline(claim, said_at)).flatten();
-    end.or_else(|| (claim.kind == Kind::Context).then(|| micros(said_at + CONTEXT_LIFETIME)))
+    let lifetime = if of_today { TEMPORARY_LIFETIME } else { CONTEXT_LIFETIME };
+    end.or_else(|| (claim.kind == Kind::Context).then(|| micros(said_at + lifetime)))
 }
 
 #[cfg(test)]
@@ -287,7 +289,7 @@ mod tests {
         let said = "2026-03-10T09:00:00Z".parse().unwrap();
         let expires = |content: &str, kind: Kind| {
             let claim = Claim { kind, ..Claim::saying(content) };
-            expires_at(&claim, said).map(|at| at.to_string()[..10].to_owned())
+            expires_at(&claim, said, false).map(|at| at.to_string()[..10].to_owned())
         };
         let on = |day: &str| Some(day.to_owned());
         let grant = expires("User's grant proposal is due on 14 November 2026.", Kind::Project);
@@ -302,7 +304,19 @@ mod tests {
             kind: Kind::Context,
             ..Claim::saying("The deadline of 14 November 2026 must hold")
         };
-        assert_eq!(expires_at(&hard, said), None);
+        assert_eq!(expires_at(&hard, said, true), None);
+    }
+
+    #[test]
+    fn circumstances_of_today_expire_after_a_day() {
+        let said: Timestamp = "2026-03-10T21:00:00Z".parse().unwrap();
+        let expires = |content: &str, kind: Kind| {
+            let claim = Claim { kind, ..Claim::saying(content) };
+            expires_at(&claim, said, true).map(|at| at.to_string())
+        };
+        let next_day = Some("2026-03-11T21:00:00Z".to_owned());
+        assert_eq!(expires("User is exhausted.", Kind::Context), next_day);
+        assert_eq!(expires("User bought a bicycle.", Kind::Fact), None, "only circumstances");
     }
 
     #[test]

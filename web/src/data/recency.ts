@@ -1,17 +1,17 @@
-/** Groups chats by age: today, yesterday, the previous week, older. Pure. */
+/** Groups chats by age: today, yesterday, the previous week, older; archived ones are apart. Pure. */
 import type { SessionView } from "lukasa-client";
 
-export type Age = "today" | "yesterday" | "week" | "older";
+export type Age = "today" | "yesterday" | "week" | "older" | "archived";
 
 export interface AgeGroup {
   age: Age;
   sessions: SessionView[];
 }
 
-const AGES: readonly Age[] = ["today", "yesterday", "week", "older"];
+const AGES: readonly Age[] = ["today", "yesterday", "week", "older", "archived"];
 const DAY = 86_400_000;
 
-/** The chats by age, the latest first. Days are those of the user's time zone. */
+/** The chats by age, the latest first, then the archived ones. Days are those of the user's time zone. */
 export function groupByAge(
   sessions: readonly SessionView[],
   now: number,
@@ -27,6 +27,7 @@ export function groupByAge(
   const number = (at: number) => Date.parse(`${days.format(at)}T00:00:00Z`) / DAY;
   const today = number(now);
   const ageOf = (session: SessionView): Age => {
+    if (session.state === "archived") return "archived";
     const ago = today - number(Date.parse(session.last_turn_at));
     if (ago <= 0) return "today";
     if (ago === 1) return "yesterday";

@@ -109,6 +109,24 @@ test("chat groups use days of the user's time zone, also across clock changes", 
   assert.equal(groupByAge(sessions, Date.parse("2026-10-25T22:59:30Z"), "Asia/Tokyo").length, 3);
 });
 
+test("archived chats are a group of their own, after all others", () => {
+  const chat = (id: string, state: string, hour: number) =>
+    ({
+      id,
+      state,
+      last_turn_at: new Date(Date.UTC(2026, 9, 25, hour)).toISOString(),
+    }) as SessionView;
+  const chats = [chat("old", "archived", 1), chat("open", "active", 2), chat("new", "archived", 3)];
+  const groups = groupByAge(chats, Date.parse("2026-10-25T12:00:00Z"), "UTC");
+  assert.deepEqual(
+    groups.map(({ age, sessions }) => [age, ...sessions.map((one) => one.id)]),
+    [
+      ["today", "open"],
+      ["archived", "new", "old"],
+    ],
+  );
+});
+
 test("markdown: paragraphs, lists and code; everything else is text", () => {
   const read = blocks(
     "# Plan\n\nOne\ntwo <b>\n\n1. first\n   more\n2. **second**\n\n```js\na < b\n",

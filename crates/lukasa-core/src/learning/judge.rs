@@ -110,6 +110,8 @@ pub struct JudgedClaim {
     pub said_at: Timestamp,
     /// When it ends, if the user said so.
     pub until: Option<Timestamp>,
+    /// Whether the quoted sentence is about the day on which it was said.
+    pub of_today: bool,
 }
 
 /// The decision about a proposal.
@@ -501,7 +503,8 @@ fn assess(
     let confidence = item.confidence.min(max_confidence);
     let until = end_of(item, &texts, said_at)
         .or_else(|| domain?.expires_at(&claim, said_at, scene.policy.domain_expiry()));
-    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
+    let of_today = texts.iter().any(|said| when::is_about_today(said));
+    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until, of_today })
 }
 
 /// The end that a model gives to a memory, if the user named some time and it lies ahead.

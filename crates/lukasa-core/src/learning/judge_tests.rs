@@ -437,6 +437,17 @@ fn end_of_a_memory_needs_a_time_in_the_sentence() {
 }
 
 #[test]
+fn circumstance_of_today_is_recognised_by_the_whole_sentence() {
+    let of_today = |said: &str| {
+        let proposal = item("User works from home.", "I work from home");
+        Fixture::said(said).kept(&proposal).of_today
+    };
+    assert!(of_today("I work from home, because it is snowing today."));
+    assert!(!of_today("I work from home. Today is Friday."));
+    assert!(!of_today("I work from home all year."));
+}
+
+#[test]
 fn repetition_by_user_reinforces_and_echo_does_not() {
     let fixture = Fixture::said("As I said, I prefer tea.").with(guessed("User prefers tea."));
     let again = item("User prefers tea.", "I prefer tea");

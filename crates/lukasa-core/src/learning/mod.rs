@@ -24,5 +24,5 @@ pub use judge::{
     ExtractionVerdict, JudgeContext, JudgedClaim, LeftProposal, OfferedMemory, Reason,
 };
 pub use left_out::SentencePlace;
-pub use progress::{LearningProgress, LearningState};
+pub use progress::{LearningAbility, LearningProgress, LearningState};
 pub use transcript::Transcript;

@@ -21,10 +21,22 @@ words!(
         Learned = "learned",
         // The policy learns only on request, or the session was closed without learning.
         Off = "off",
+        // Only imported turns are left, from which the rules learn nothing.
+        WaitingForModel = "waiting_for_model",
         // No chat model is configured, and learning by rules is turned off.
         NoModel = "no_model",
     }
 );
+
+/// What a server can learn of the turns that a session has left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LearningAbility {
+    /// It learns from no conversation.
+    Nothing,
+    /// It learns by rules, and all of these turns are imported.
+    NotImports,
+    Everything,
+}
 
 /// The state of learning from a session, and when it starts if that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +46,13 @@ pub struct LearningProgress {
 }
 
 impl LearningProgress {
-    /// The progress of a session with these jobs. `learns` is whether the server learns at all,
-    /// `has_passes` whether the session was learned from before.
+    /// The progress of a session with these jobs. `has_passes` is whether the session was learned from
+    /// before.
     pub fn of(
         session: &Session,
         jobs: &[Job],
         policy: &Policy,
-        learns: bool,
+        ability: LearningAbility,
         has_passes: bool,
     ) -> Self {
         let job = |state: JobState| {
@@ -56,10 +68,15 @@ impl LearningProgress {
         } else if !session.has_news() {
             let learned = if has_passes { LearningState::Learned } else { LearningState::Nothing };
             (learned, None)
-        } else if !learns {
+        } else if ability == LearningAbility::Nothing {
             (LearningState::NoModel, None)
-        } else if policy.extract == Trigger::Manual || session.state != SessionState::Active {
+        } else if policy.extract == Trigger::Manual {
             (LearningState::Off, None)
+        } else if session.state != SessionState::Active {
+            let needs_model = ability == LearningAbility::NotImports;
+            let state =
+                if needs_model { LearningState::WaitingForModel } else { LearningState::Off };
+            (state, None)
         } else {
             let pause = policy.idle_close().map(|idle| session.last_turn_at + idle);
             (LearningState::WaitingForPause, pause)
@@ -93,17 +110,19 @@ mod tests {
     }
 
     fn state(session: &Session, jobs: &[Job], policy: &Policy, learns: bool) -> LearningState {
-        LearningProgress::of(session, jobs, policy, learns, true).state
+        let ability = if learns { LearningAbility::Everything } else { LearningAbility::Nothing };
+        LearningProgress::of(session, jobs, policy, ability, true).state
     }
 
     #[test]
     fn learning_waits_for_the_pause_that_the_policy_sets() {
         let policy = Policy { idle_close_minutes: Some(7), ..Policy::default() };
-        let progress = LearningProgress::of(&session(), &[], &policy, true, false);
+        let ability = LearningAbility::Everything;
+        let progress = LearningProgress::of(&session(), &[], &policy, ability, false);
         assert_eq!(progress.state, LearningState::WaitingForPause);
         assert_eq!(progress.starts_at.map(|at| at.as_second()), Some(7 * 60));
         let never = Policy { idle_close_minutes: None, ..policy };
-        let progress = LearningProgress::of(&session(), &[], &never, true, false);
+        let progress = LearningProgress::of(&session(), &[], &never, ability, false);
         assert_eq!(progress.state, LearningState::WaitingForPause);
         assert_eq!(progress.starts_at, None, "only a close starts it");
     }
@@ -133,7 +152,21 @@ mod tests {
         let learned = Session { extracted_through: 2, ..session() };
         assert_eq!(state(&learned, &[], &policy, true), LearningState::Learned);
         let empty = Session { turns: 0, ..session() };
-        let progress = LearningProgress::of(&empty, &[], &policy, true, false);
+        let ability = LearningAbility::Everything;
+        let progress = LearningProgress::of(&empty, &[], &policy, ability, false);
         assert_eq!(progress.state, LearningState::Nothing);
+    }
+
+    #[test]
+    fn imported_turns_wait_for_a_model_unless_the_user_turned_learning_off() {
+        let of = |session: &Session, policy: &Policy| {
+            LearningProgress::of(session, &[], policy, LearningAbility::NotImports, false).state
+        };
+        let policy = Policy::default();
+        let closed = Session { state: SessionState::Idle, ..session() };
+        assert_eq!(of(&closed, &policy), LearningState::WaitingForModel);
+        assert_eq!(of(&session(), &policy), LearningState::WaitingForPause);
+        let manual = Policy { extract: Trigger::Manual, ..policy };
+        assert_eq!(of(&closed, &manual), LearningState::Off);
     }
 }

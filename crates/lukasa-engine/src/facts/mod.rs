@@ -3,6 +3,7 @@
 //! Every verb has the same shape: open a `Writing`, find the target, ask the pure rule what to
 //! close and open, and finish. Queries are in `read`.
 
+mod affirm;
 mod confirm;
 mod link;
 mod read;
@@ -16,6 +17,7 @@ use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::transaction::Transactions;
 
+pub use affirm::Affirmation;
 pub use confirm::ProposalDecision;
 pub(crate) use confirm::check_other_member;
 pub use link::{LinkedMemory, MAX_GRAPH_DEPTH, MemoryGraph};

@@ -421,7 +421,7 @@ impl LearnedChanges {
         self.outcome.tokens.learned += tokens::count(&kept.claim.content);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
-        let until = expires_at(&claim, kept.said_at).or(kept.until);
+        let until = expires_at(&claim, kept.said_at, kept.of_today).or(kept.until);
         let valid = Period { from: kept.said_at, until };
         let changes = record::save(claim, kept.state, valid, provenance, stamp);
         let fact = changes.opens[0].fact;

@@ -1,10 +1,10 @@
 //! How far learning from a session is, and what came of it.
 
 use futures_util::try_join;
-use lukasa_core::learning::LearningProgress;
+use lukasa_core::learning::{LearningAbility, LearningProgress};
 use lukasa_core::{Caller, Session, Timestamp};
 use lukasa_store::learning::PassTotals;
-use lukasa_store::{job, learning};
+use lukasa_store::{Scope, job, learning, session};
 
 use super::Learning;
 use crate::error::Result;
@@ -30,8 +30,22 @@ impl Learning {
             async { Ok(learning::totals(&scope, &session.id).await?) },
             self.policies.load(&scope)
         )?;
-        let (learns, has_passes) = (self.parts.learns(), totals.learned_at.is_some());
-        let progress = LearningProgress::of(session, &jobs, &policy, learns, has_passes);
+        let ability = self.ability(&scope, session).await?;
+        let has_passes = totals.learned_at.is_some();
+        let progress = LearningProgress::of(session, &jobs, &policy, ability, has_passes);
         Ok(SessionLearning { progress, totals })
+    }
+
+    /// What this server can learn of the turns that a session has left.
+    async fn ability(&self, scope: &Scope, session: &Session) -> Result<LearningAbility> {
+        let from = session.extracted_through;
+        Ok(match (self.parts.has_chat(), self.parts.learns()) {
+            (true, _) => LearningAbility::Everything,
+            (false, false) => LearningAbility::Nothing,
+            (false, true) if session::has_own_turn_after(scope, &session.id, from).await? => {
+                LearningAbility::Everything
+            }
+            (false, true) => LearningAbility::NotImports,
+        })
     }
 }

@@ -157,28 +157,38 @@ impl Sessions {
         Ok(ending)
     }
 
-    /// Renames, archives or unarchives a session.
+    /// Renames, archives or unarchives a session. Archiving an active one closes it first, so that
+    /// its turns are learned from.
     pub async fn edit(&self, request: &Request, id: &str, edit: SessionEdit) -> Result<Session> {
         check_title(edit.title.as_ref().and_then(Option::as_deref))?;
-        self.change(request, id, |session, now| {
-            if session.trashed_at.is_some() || session.incognito {
-                return Err(Error::SessionNotFound);
+        let scope = match self.transactions.start(request).await? {
+            WriteStart::New(scope) => scope,
+            WriteStart::Repeated(answer) => return Ok(answer),
+        };
+        let (there, (policy, _)) =
+            try_join!(async { Ok(session::find(&scope, id).await?) }, self.policies.load(&scope))?;
+        let there = there.filter(|there| there.trashed_at.is_none() && !there.incognito);
+        let mut session = there.ok_or(Error::SessionNotFound)?;
+        if let Some(title) = edit.title {
+            let title = title.map(|title| masked_title(&title));
+            if title.is_some() && title != session.title {
+                admission::check_not_paused(&scope, &request.caller).await?;
             }
-            if let Some(title) = edit.title {
-                let title = title.map(|title| masked_title(&title));
-                (session.title, session.named_from) = (title, None);
-            }
-            session.state = match (edit.archived, session.state) {
-                (Some(true), _) => SessionState::Archived,
-                (Some(false), SessionState::Archived) => SessionState::Idle,
-                (_, state) => state,
-            };
-            if session.state == SessionState::Archived {
-                session.closed_at.get_or_insert(now);
-            }
-            Ok(())
-        })
-        .await
+            (session.title, session.named_from) = (title, None);
+        }
+        let mut batch = Batch::default();
+        if edit.archived == Some(true) {
+            session = self.end(&mut batch, &scope, request, session, &policy, None).session;
+            session.state = SessionState::Archived;
+            session.closed_at.get_or_insert(micros(request.moment.now));
+        } else if edit.archived == Some(false) && session.state == SessionState::Archived {
+            session.state = SessionState::Idle;
+        }
+        session::put(&mut batch, &scope, &session);
+        keep_answer(&mut batch, &scope, request, &session, &[])?;
+        scope.run(&batch).await?;
+        scope.commit().await?;
+        Ok(session)
     }
 
     /// Moves a session to the trash for thirty days, with what was learned only from it.
@@ -189,31 +199,6 @@ impl Sessions {
         }
         self.removals.withdraw(request, &FactSource::Session(id.to_owned())).await?;
         self.get(&request.caller, id, request.moment.now).await
-    }
-
-    async fn change(
-        &self,
-        request: &Request,
-        id: &str,
-        change: impl FnOnce(&mut Session, Timestamp) -> Result<()>,
-    ) -> Result<Session> {
-        let scope = match self.transactions.start(request).await? {
-            WriteStart::New(scope) => scope,
-            WriteStart::Repeated(answer) => return Ok(answer),
-        };
-        let there = session::find(&scope, id).await?;
-        let mut session = there.ok_or(Error::SessionNotFound)?;
-        let title = session.title.clone();
-        change(&mut session, micros(request.moment.now))?;
-        if session.title.is_some() && session.title != title {
-            admission::check_not_paused(&scope, &request.caller).await?;
-        }
-        let mut batch = Batch::default();
-        session::put(&mut batch, &scope, &session);
-        keep_answer(&mut batch, &scope, request, &session, &[])?;
-        scope.run(&batch).await?;
-        scope.commit().await?;
-        Ok(session)
     }
 
     /// Searches sessions with turns relevant to `query`, the best first (R063).

@@ -124,6 +124,25 @@ async fn rules_pass_over_imported_turns_before_typed_ones() {
 }
 
 #[tokio::test]
+async fn imported_session_waits_for_a_model_on_a_server_that_learns_by_rules() {
+    let story = story_by_rules().await;
+    let importer = Caller { voice: Voice::stated(Origin::Import), ..story.alice() };
+    let turns = vec![user("I collect stamps."), user("I own a lighthouse.")];
+    story.engine.sessions.append_turns(&story.by(importer), "a", turns).await.unwrap();
+    story.engine.sessions.close(&story.request(), "a", None).await.unwrap();
+    work(&story).await;
+    let state = async || {
+        let session = story.engine.sessions.get(&story.alice(), "a", story.now()).await.unwrap();
+        let learning = &story.engine.learning;
+        learning.progress(&story.alice(), &session, story.now()).await.unwrap().progress.state
+    };
+    assert_eq!(state().await, LearningState::WaitingForModel);
+    let manual = Patch { extract: Some(Trigger::Manual), ..Patch::default() };
+    story.engine.policies.set(&story.request(), manual).await.unwrap();
+    assert_eq!(state().await, LearningState::Off);
+}
+
+#[tokio::test]
 async fn jobs_that_need_a_model_wait_for_a_server_that_has_one() {
     let (story, _) = story_where(vec![]).await;
     let turns = vec![user("I run a bike café."), NewTurn::saying(Role::Assistant, "Great.")];

@@ -1,6 +1,7 @@
 //! Integration tests of the engine with a real PostgreSQL, mostly about one user's memory.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod affirmation;
 mod archive;
 mod audit;
 mod baseline_cache;

@@ -1,11 +1,12 @@
 //! Sessions: what is kept of them, incognito sessions, and the trash.
 
-use lukasa_core::{Keep, ProjectScope, SessionState};
+use lukasa_core::{JobKind, Keep, ProjectScope, SessionState, Status};
 use lukasa_engine::Error;
 use lukasa_engine::context::ContextRequest;
+use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::sessions::{NewSession, SessionEdit, SessionFilter};
 
-use crate::learning::{chat_about, memory, story_where, user, work};
+use crate::learning::{chat_about, memories, memory, story_where, user, work};
 
 #[tokio::test]
 async fn session_keep_setting_limits_stored_turns() {
@@ -52,6 +53,33 @@ async fn incognito_session_leaves_no_rows() {
         let rows: i64 = admin.query_one(&sql, &[]).await.unwrap().get(0);
         assert_eq!(rows, 0, "{table}");
     }
+}
+
+#[tokio::test]
+async fn archiving_an_active_session_learns_its_turns_and_a_message_reopens_it() {
+    let (story, _) = story_where(vec![memory("User lives in Lisbon.", "I live in Lisbon")]).await;
+    let (engine, request) = (&story.engine, || story.request());
+    let say = async |text: &str| {
+        engine.sessions.append_turns(&request(), "c", vec![user(text)]).await.unwrap().session
+    };
+    say("I live in Lisbon.").await;
+    let archive = || SessionEdit { archived: Some(true), ..SessionEdit::default() };
+    let archived = engine.sessions.edit(&request(), "c", archive()).await.unwrap();
+    assert_eq!((archived.state, archived.closed_at), (SessionState::Archived, Some(story.now())));
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
+    assert_eq!(memories(&story, Status::Active).await.len(), 1);
+    let kept = engine.sessions.get(&story.alice(), "c", story.now()).await.unwrap();
+    assert_eq!((kept.state, kept.has_news()), (SessionState::Archived, false));
+
+    let again = engine.sessions.edit(&request(), "c", archive()).await.unwrap();
+    assert_eq!(again.state, SessionState::Archived);
+    assert!(work(&story).await.is_empty(), "what is archived already is not learned from again");
+
+    let reopened = say("One more thing.").await;
+    assert_eq!((reopened.state, reopened.closed_at), (SessionState::Active, None));
+    let closed = engine.sessions.close(&request(), "c", None).await.unwrap();
+    assert!(closed.learning, "the new turn");
+    work(&story).await;
 }
 
 #[tokio::test]

@@ -4,9 +4,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use lukasa_core::Status;
+use lukasa_core::{Status, Writer};
 use lukasa_engine::Point;
-use lukasa_engine::facts::{ListFilter, Listing, NewMemory, ProposalDecision};
+use lukasa_engine::facts::{Affirmation, ListFilter, Listing, NewMemory, ProposalDecision};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -85,6 +85,11 @@ pub struct ConfirmMemory {
     sha256: Option<String>,
     /// The user's own words instead of the proposed ones.
     edits: Option<EditMemory>,
+    /// For a key of an assistant: the words in which the user has said an active memory again, as the
+    /// user typed them in the session.
+    quotations: Option<Vec<String>>,
+    /// The session that the quotations are from; the one with the latest turn if absent.
+    session_id: Option<String>,
 }
 
 fn yes() -> bool {
@@ -94,7 +99,8 @@ fn yes() -> bool {
 /// Answer a proposal, or confirm an active memory.
 ///
 /// A proposal becomes active only when the user (with a user token, or on a local server) agrees to
-/// exactly the words that were shown. For an active memory the confirmation is recorded.
+/// exactly the words that were shown. For an active memory the confirmation is recorded; an assistant
+/// needs a quotation of what the user typed since, and cannot confirm a hard rule or an order.
 #[utoipa::path(post, path = "/api/memory/{id}/confirm", tag = "proposals", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
     request_body = ConfirmMemory, responses(
@@ -108,7 +114,10 @@ pub async fn confirm_memory(
     sent: JsonRequest<ConfirmMemory>,
 ) -> Result<Response, Problem> {
     let (engine, request, target) = (app.engine().clone(), sent.request(caller), asked.target(&id));
-    let ConfirmMemory { confirm, sha256, edits } = sent.body;
+    let ConfirmMemory { confirm, sha256, edits, quotations, session_id } = sent.body;
+    let quotations = quotations.unwrap_or_default();
+    let affirms = confirm && !quotations.is_empty() && Writer::of(&request.caller) == Writer::Agent;
+    let affirmation = Affirmation { quotations, session: session_id };
     let decision = match confirm {
         true => ProposalDecision::Yes {
             digest: sha256,
@@ -116,7 +125,12 @@ pub async fn confirm_memory(
         },
         false => ProposalDecision::No,
     };
-    let work = async move { engine.facts.confirm(&request, &target, decision).await };
+    let work = async move {
+        match affirms {
+            true => engine.facts.affirm(&request, &target, &affirmation).await,
+            false => engine.facts.confirm(&request, &target, decision).await,
+        }
+    };
     let outcome = app.detached(work).await?;
     Ok(write_response(&outcome))
 }

@@ -92,6 +92,8 @@ const ID: (&str, &[&str]) = (
 );
 const QUERY: (&str, &[&str]) =
     ("query", &["q", "text", "question", "message", "search_query", "search", "content"]);
+const QUOTATIONS: (&str, &[&str]) =
+    ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]);
 const LIMIT: (&str, &[&str]) = ("limit", &["top_k", "k", "n", "count", "max_results"]);
 
 /// The fields of a tool, and their aliases.
@@ -116,10 +118,11 @@ fn accepted(action: Action) -> (&'static [&'static str], Aliases) {
                 ),
                 ("content", &["new_content", "new_text", "text", "memory", "data"]),
                 ("detail", &["new_detail", "details"]),
-                ("quotations", &["quotation", "quote", "quotes", "evidence", "user_said"]),
+                QUOTATIONS,
             ],
         ),
-        Action::Forget | Action::Confirm | Action::Fetch => (&["id"], &[ID]),
+        Action::Confirm => (&["id", "quotations"], &[QUOTATIONS, ID]),
+        Action::Forget | Action::Fetch => (&["id"], &[ID]),
         Action::Link => (
             &["from_id", "to_id", "relation"],
             &[
@@ -130,7 +133,7 @@ fn accepted(action: Action) -> (&'static [&'static str], Aliases) {
         ),
         Action::Undo => (&["operation_id"], &[]),
         Action::List => (LIST, &[LIMIT, ("search", &["query", "text", "id"])]),
-        Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT]),
+        Action::Recall | Action::Search => (RECALL, &[QUERY, LIMIT, ("domains", &["domain"])]),
     }
 }
 
@@ -200,6 +203,12 @@ impl Arguments {
         }
     }
 
+    /// Takes a list of texts, empty if it is absent.
+    pub fn take_texts(&mut self, name: &str) -> Result<Vec<String>, Problem> {
+        let several = self.0.remove(name).unwrap_or_else(|| json!([]));
+        serde_json::from_value(several).map_err(|_| fault(name, "a list of texts"))
+    }
+
     /// Takes the wish for all projects: `*` instead of a name.
     pub fn take_all_projects(&mut self) -> bool {
         let is_all = self.0.get("project").is_some_and(|name| name == "*");
@@ -257,6 +266,15 @@ impl Arguments {
         serde_json::from_value(Value::Object(self.0))
             .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
     }
+}
+
+/// Whether the arguments of a listing ask a question, and name nothing that only a listing can do.
+pub fn asks(sent: &Value) -> bool {
+    let sent = unwrap_object(sent);
+    let has = |names: &[&str]| {
+        sent.iter().any(|(name, value)| names.contains(&snake(name).as_str()) && !is_blank(value))
+    };
+    has(&["query", "q", "question"]) && !has(&["status", "tag", "cursor"])
 }
 
 fn fault(name: &str, detail: &str) -> Problem {

@@ -2,9 +2,9 @@
 //! answer.
 
 use lukasa_core::context::claim_line;
-use lukasa_core::{Caller, CallerKind, Edit, ProjectScope};
+use lukasa_core::{Caller, CallerKind, Edit, ProjectScope, Status};
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{NewMemory, ProposalDecision, Target};
+use lukasa_engine::facts::{Affirmation, NewMemory, ProposalDecision, Target};
 use lukasa_engine::{Engine, IdempotencyKey, Memory, Outcome, Point, Request};
 use lukasa_text::line::harmless;
 use serde_json::json;
@@ -76,7 +76,7 @@ impl Execution<'_> {
             }
             Action::Confirm => {
                 let named = target(&sent.take_required("id")?);
-                return self.confirm(&named).await;
+                return self.confirm(&named, sent.take_texts("quotations")?).await;
             }
             Action::Link => {
                 let from = target(&sent.take_required("from_id")?);
@@ -140,11 +140,15 @@ impl Execution<'_> {
         Ok(answer::written(&outcome, &near))
     }
 
-    /// Confirms a memory. A proposal can be confirmed only by the user.
-    async fn confirm(&self, named: &Target) -> Result<ToolAnswer, Problem> {
-        let yes =
-            ProposalDecision::Yes { digest: Some(String::new()), edit: Box::new(Edit::default()) };
-        match self.engine.facts.confirm(&self.request(), named, yes).await {
+    /// Confirms an active memory with the words in which the user said it again. Without them, and
+    /// for a proposal, the user is asked.
+    async fn confirm(
+        &self,
+        named: &Target,
+        quotations: Vec<String>,
+    ) -> Result<ToolAnswer, Problem> {
+        let said = Affirmation { quotations, session: self.call.session.clone() };
+        match self.engine.facts.affirm(&self.request(), named, &said).await {
             Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
@@ -157,7 +161,10 @@ impl Execution<'_> {
                     .get(&self.model, named, Point::default(), clock::now())
                     .await?;
                 let plain = answer::refused(self.tool, &refused);
-                self.ask_consent(&waits, plain).await
+                match waits.status {
+                    Status::Active => self.ask_whether_it_holds(&waits, plain).await,
+                    _ => self.ask_consent(&waits, plain).await,
+                }
             }
         }
     }
@@ -190,6 +197,32 @@ impl Execution<'_> {
         let request = Request::new(self.user.clone(), clock::moment());
         let outcome = self.engine.facts.confirm(&request, &named, decision).await?;
         Ok(answer::written(&outcome, &[]))
+    }
+
+    /// Asks the user whether an active memory still holds, or applies the reply. A yes is bound to the
+    /// version in the question's key.
+    async fn ask_whether_it_holds(
+        &self,
+        memory: &Memory,
+        plain: ToolAnswer,
+    ) -> Result<ToolAnswer, Problem> {
+        let version = memory.version.id;
+        let question = UserQuestion {
+            key: format!("holds:{version}"),
+            text: format!("Does this still hold? {}", claim_line(&memory.version.claim)),
+        };
+        match self.reply_to(&question) {
+            Some(UserReply::Yes) => {
+                let mut request = Request::new(self.user.clone(), clock::moment());
+                request.if_match = Some(version);
+                let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
+                let named = Target::Id(memory.version.fact);
+                let outcome = self.engine.facts.confirm(&request, &named, yes).await?;
+                Ok(answer::written(&outcome, &[]))
+            }
+            Some(UserReply::No | UserReply::Dismissed) => Ok(plain),
+            None => Ok(plain.with_question(self.if_human(question))),
+        }
     }
 
     /// The answer to a refusal. If a domain is not open, the user may be asked to open it; after a

@@ -63,6 +63,17 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     })
 }
 
+/// The tool that a call means. Other memory systems answer a listing with a query by relevance, where
+/// our search for literal words would find nothing.
+pub(super) fn of_call(name: &str, arguments: &Value) -> Option<&'static Tool> {
+    let tool = find(name)?;
+    let is_other_name = super::arguments::snake(name) != tool.name;
+    if tool.action == Action::List && is_other_name && super::arguments::asks(arguments) {
+        return find("recall_memories");
+    }
+    Some(tool)
+}
+
 /// Aliases that are accepted but not listed: names in Lukasa's predecessors, and in other memory
 /// systems that an assistant may know.
 const ALIASES: [(&[&str], &str); 9] = [
@@ -229,8 +240,8 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
                 "confirm_memory",
                 Action::Confirm,
                 "Note that the user has said again that a memory holds, so that it does not fade. \
-                 A proposal only the user can confirm.",
-                takes(json!({ "id": id() }), &["id"]),
+                 A rule or a proposal only the user can confirm.",
+                takes(json!({ "id": id(), "quotation": said("The user's own words") }), &["id"]),
             )
         },
         tool(
@@ -345,6 +356,19 @@ mod tests {
                 assert_eq!(find(other).map(|tool| tool.name), Some(ours), "{other}");
             }
         }
+    }
+
+    #[test]
+    fn listing_of_another_system_with_a_query_is_a_recall() {
+        let name = |name: &str, sent: Value| of_call(name, &sent).map(|tool| tool.name);
+        let asked = || json!({ "query": "What do I drink?" });
+        assert_eq!(name("getUserMemories", asked()), Some("recall_memories"));
+        assert_eq!(name("getUserMemories", json!({ "input": asked() })), Some("recall_memories"));
+        assert_eq!(name("get_all_memories", json!({ "limit": 5 })), Some("list_memories"));
+        assert_eq!(name("getUserMemories", json!({ "query": " " })), Some("list_memories"));
+        let page = json!({ "query": "tea", "cursor": "x" });
+        assert_eq!(name("getUserMemories", page), Some("list_memories"));
+        assert_eq!(name("list_memories", asked()), Some("list_memories"));
     }
 
     #[test]

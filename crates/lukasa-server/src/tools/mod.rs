@@ -69,7 +69,9 @@ pub async fn run(
     may: &[Permission],
     call: ToolInvocation,
 ) -> ToolAnswer {
-    let Some(tool) = find(&call.name) else { return answer::unknown(&call.name) };
+    let Some(tool) = list::of_call(&call.name, &call.arguments) else {
+        return answer::unknown(&call.name);
+    };
     if !may.contains(&tool.permission) {
         return answer::refused(tool, &forbidden(tool.permission));
     }

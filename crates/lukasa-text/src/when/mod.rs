@@ -15,6 +15,7 @@ mod dates;
 mod english;
 mod han;
 mod languages;
+mod today;
 mod tokens;
 
 use calendar::Span;
@@ -23,6 +24,8 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::period::Period;
+
+pub use today::is_about_today;
 
 /// Whether the words are unambiguous about the period they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

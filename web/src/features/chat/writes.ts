@@ -1,4 +1,4 @@
-/** Writes on chats: rename, delete and restore. */
+/** Writes on chats: rename, archive, delete and restore. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
@@ -43,6 +43,27 @@ export function useChatWrites() {
       } finally {
         void queries.invalidateQueries({ queryKey: LIST });
       }
+    };
+    /** Moves a chat to the archive or back. That is no operation, so the toast itself undoes it. */
+    const archive = async (
+      session: SessionView,
+      title: string,
+      archived: boolean,
+    ): Promise<void> => {
+      const state = archived ? "archived" : "idle";
+      const hide = show((all) =>
+        all.map((one) => (one.id === session.id ? { ...one, state } : one)),
+      );
+      try {
+        await lukasa.sessions.edit(session.id, { archived });
+        const run = () => void archive(session, title, !archived);
+        const text = t(archived ? "chat.archived" : "chat.unarchived");
+        showToast({ text, about: title, action: { label: t("shell.undo.undo"), run } });
+      } catch (error) {
+        hide();
+        showFailure(error, { about: title, retry: () => archive(session, title, archived) });
+      }
+      void queries.invalidateQueries({ queryKey: LIST });
     };
     /** Moves a chat to the trash, with what was learned from it alone; the toast says how much that was. */
     const trash = (session: SessionView, title: string) => {
@@ -91,6 +112,8 @@ export function useChatWrites() {
           },
         });
       },
+
+      archive,
 
       delete: trash,
 

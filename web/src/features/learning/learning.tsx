@@ -30,7 +30,16 @@ export function LearningState({ session }: { session: SessionView }) {
   );
 }
 
-const STATES = ["waiting_for_pause", "queued", "running", "failed", "learned", "off", "no_model"];
+const STATES = [
+  "waiting_for_pause",
+  "queued",
+  "running",
+  "failed",
+  "learned",
+  "off",
+  "waiting_for_model",
+  "no_model",
+];
 
 function stateOf(state: string) {
   return (STATES.includes(state) ? state : "learned") as "learned";

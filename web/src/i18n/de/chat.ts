@@ -25,6 +25,11 @@ export const chat: Translation["chat"] = {
   renameLabel: "Neuer Name des Chats",
   renameThis: "Diesen Chat umbenennen",
   renamed: "Umbenannt",
+  "age.archived": "Archiviert",
+  archive: "Archivieren",
+  unarchive: "Aus dem Archiv holen",
+  archived: "Archiviert",
+  unarchived: "Wieder in der Liste",
   delete: "Löschen",
   deleteThis: "Diesen Chat löschen",
   deleted:

@@ -80,6 +80,7 @@ export const sources: Translation["sources"] = {
   "when.yesterday": "Gestern",
   "when.week": "Letzte 7 Tage",
   "when.older": "Älter",
+  "when.archived": "Archiviert",
   "trash.empty": "Der Papierkorb ist leer",
   "trash.emptyText":
     "Gelöschte Chats bleiben 30 Tage hier, mit allem, was nur aus ihnen gelernt wurde.",
@@ -114,6 +115,8 @@ export const sources: Translation["sources"] = {
     "Das Lernen ist fehlgeschlagen. Unter „Verwaltung“, „Aufträge“ kann es neu versucht werden.",
   "learning.learned": "Aus diesem Chat wurde gelernt.",
   "learning.off": "Nicht gelernt: auf „Nur auf Verlangen“ eingestellt.",
+  "learning.waiting_for_model":
+    "Noch nicht gelernt: Importierte Chats brauchen ein Chatmodell, und keines ist eingerichtet.",
   "learning.no_model": "Daraus wurde nicht gelernt: Es ist kein Chatmodell eingerichtet.",
   "learning.digest":
     "{learned, number} gelernt, {proposed, number} warten auf dich, {left, number} ausgelassen",

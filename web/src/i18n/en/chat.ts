@@ -23,6 +23,11 @@ export const chat = {
   renameLabel: "New name of the chat",
   renameThis: "Rename this chat",
   renamed: "Renamed",
+  "age.archived": "Archived",
+  archive: "Archive",
+  unarchive: "Take out of the archive",
+  archived: "Archived",
+  unarchived: "Back in the list",
   delete: "Delete",
   deleteThis: "Delete this chat",
   deleted:

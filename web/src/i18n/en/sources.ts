@@ -76,6 +76,7 @@ export const sources = {
   "when.yesterday": "Yesterday",
   "when.week": "Previous 7 days",
   "when.older": "Older",
+  "when.archived": "Archived",
   "trash.empty": "The trash is empty",
   "trash.emptyText":
     "Deleted chats stay here for 30 days, with everything that was learned from them alone.",
@@ -108,6 +109,8 @@ export const sources = {
   "learning.failed": "Learning failed. An operator can retry it under Administration, Jobs.",
   "learning.learned": "Learned from this chat.",
   "learning.off": "Not learned: set to “Only when asked to”.",
+  "learning.waiting_for_model":
+    "Not learned from yet: imported chats need a chat model, and none is configured.",
   "learning.no_model": "Not learned from: no chat model is configured.",
   "learning.digest":
     "{learned, number} learned, {proposed, number} waiting for you, {left, number} left out",

@@ -18,7 +18,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 
 /** States in which there is nothing to say: no message yet, or learning is not possible. */
-const SILENT = ["nothing", "no_model", "off"];
+const SILENT = ["nothing", "no_model", "waiting_for_model", "off"];
 /** Statuses of what was learned and not removed. */
 const SHOWN = ["active", "proposed", "candidate"];
 

@@ -1,11 +1,21 @@
-/** The chats by recency, with search, rename and delete. A column beside the chat, a drawer on phones. */
+/** The chats by recency, with search, rename, archive and delete. A column beside the chat, a drawer on phones. */
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { MoreHorizontal, Pencil, Plus, Search, Trash2 } from "lucide-react";
+import {
+  Archive,
+  ArchiveRestore,
+  ChevronRight,
+  MoreHorizontal,
+  Pencil,
+  Plus,
+  Search,
+  Trash2,
+} from "lucide-react";
 import type { SessionView } from "lukasa-client";
 import {
   type KeyboardEvent,
+  type ReactNode,
   type RefObject,
   useDeferredValue,
   useEffect,
@@ -53,7 +63,14 @@ export function Sidebar({
   const navigate = useNavigate();
   const { groups, sessions: chats } = useGroups(text, open);
   const [at, setAt] = useState<string | null>(null);
-  const all = groups.flatMap((group) => group.sessions);
+  const [archive, setArchive] = useState<boolean | null>(null);
+  const isArchive = (name: string) => name === t("chat.age.archived");
+  // Folded, unless the open chat is in it.
+  const unfolded =
+    archive ??
+    groups.some((group) => isArchive(group.name) && group.sessions.some(({ id }) => id === open));
+  const shown = groups.filter((group) => unfolded || !isArchive(group.name));
+  const all = shown.flatMap((group) => group.sessions);
   const reachable = [at, open, all[0]?.id].find((id) => all.some((one) => one.id === id));
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -98,8 +115,12 @@ export function Sidebar({
         className="-mx-1 min-h-0 flex-1 overflow-y-auto px-1 pb-2"
       >
         {groups.map(({ name, sessions }) => (
-          <section key={name} aria-label={name} className="pt-2">
-            <h2 className="px-2 pb-1 text-fine text-faint">{name}</h2>
+          <Group
+            key={name}
+            name={name}
+            unfolded={isArchive(name) ? unfolded : undefined}
+            unfold={setArchive}
+          >
             <ul className="flex flex-col gap-px">
               {sessions.map((session) => (
                 <Entry
@@ -114,7 +135,7 @@ export function Sidebar({
                 />
               ))}
             </ul>
-          </section>
+          </Group>
         ))}
         {!text.trim() && <OlderChats of={chats} />}
         {groups.length === 0 && !(chats.hasNextPage && !text.trim()) && (
@@ -133,6 +154,49 @@ export function Sidebar({
         {t("chat.trash")}
       </Link>
     </div>
+  );
+}
+
+/** A group of chats with its name. */
+function Group({
+  name,
+  unfolded,
+  unfold,
+  children,
+}: {
+  name: string;
+  /** Absent if the group cannot be folded. */
+  unfolded?: boolean;
+  unfold: (unfolded: boolean) => void;
+  children: ReactNode;
+}) {
+  if (unfolded === undefined) {
+    return (
+      <section aria-label={name} className="pt-2">
+        <h2 className="px-2 pb-1 text-fine text-faint">{name}</h2>
+        {children}
+      </section>
+    );
+  }
+  return (
+    <section aria-label={name} className="pt-2">
+      <h2>
+        <button
+          type="button"
+          aria-expanded={unfolded}
+          onClick={() => unfold(!unfolded)}
+          className="flex min-h-8 pointer-coarse:min-h-11 w-full items-center gap-1 px-2 text-fine text-muted hover:text-ink"
+        >
+          <ChevronRight
+            size={12}
+            aria-hidden
+            className={classes("shrink-0", unfolded ? "rotate-90" : "rtl:rotate-180")}
+          />
+          {name}
+        </button>
+      </h2>
+      {unfolded && children}
+    </section>
   );
 }
 
@@ -191,6 +255,7 @@ function Entry({
   const writes = useChatWrites();
   const answering = useAnswering().split("\n").includes(session.id);
   const tabIndex = reachable ? 0 : -1;
+  const isArchived = session.state === "archived";
   useEffect(() => {
     if (active) place.current?.scrollIntoView({ block: "nearest" });
   }, [active]);
@@ -255,6 +320,18 @@ function Entry({
           onSelect={() => rename(session.id)}
         >
           {t("chat.rename")}
+        </MenuItem>
+        <MenuItem
+          icon={
+            isArchived ? (
+              <ArchiveRestore size={14} aria-hidden />
+            ) : (
+              <Archive size={14} aria-hidden />
+            )
+          }
+          onSelect={() => void writes.archive(session, title, !isArchived)}
+        >
+          {t(isArchived ? "chat.unarchive" : "chat.archive")}
         </MenuItem>
         <MenuItem
           icon={<Trash2 size={14} aria-hidden />}

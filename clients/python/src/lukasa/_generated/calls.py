@@ -294,7 +294,8 @@ def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: 
 
     A proposal becomes active only when the user (with a user token, or on a local server)
     agrees to exactly the words that were shown. For an active memory the confirmation is
-    recorded.
+    recorded; an assistant needs a quotation of what the user typed since, and cannot confirm a
+    hard rule or an order.
     """
     return Call(
         "POST",

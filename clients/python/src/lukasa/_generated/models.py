@@ -1437,8 +1437,9 @@ class SessionLearning(View):
     """How far learning from a session is, and what came of it."""
     state: str
     """`nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there
-    was no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request)
-    or `no_model`.
+    was no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request),
+    `waiting_for_model` (only imported turns are left, and there is no chat model) or
+    `no_model`.
     """
     starts_at: datetime | None = Field(default=None)
     """When it starts, if that is known."""

@@ -124,6 +124,12 @@ class ConfirmMemory(TypedDict, total=False):
     words as they are now; send `If-Match` to make sure that these were shown.
     """
     edits: EditMemory | None
+    quotations: Sequence[str] | None
+    """For a key of an assistant: the words in which the user has said an active memory again, as
+    the user typed them in the session.
+    """
+    session_id: str | None
+    """The session that the quotations are from; the one with the latest turn if absent."""
 
 
 class Consolidation(TypedDict, total=False):

@@ -69,8 +69,8 @@ pub struct SessionView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SessionLearningView {
     /// `nothing` (there are no turns), `waiting_for_pause` (until the session is closed or there was
-    /// no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request) or
-    /// `no_model`.
+    /// no turn for a while), `queued`, `running`, `failed`, `learned`, `off` (only on request),
+    /// `waiting_for_model` (only imported turns are left, and there is no chat model) or `no_model`.
     #[schema(example = "waiting_for_pause")]
     state: &'static str,
     /// When it starts, if that is known.

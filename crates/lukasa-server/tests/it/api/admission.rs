@@ -148,6 +148,24 @@ async fn quotation_of_a_user_turn_lets_an_agent_replace_a_memory() {
 }
 
 #[tokio::test]
+async fn agent_confirms_a_memory_with_a_quotation_and_without_consent() {
+    let app = TestApp::with_keys().await;
+    let (human, agent) =
+        (app.human("acme", "alice").await, app.tenant_key("acme").await.about("alice"));
+    let path = format!("/api/memory/{}", human.save("Lives in Porto").await.at("/memory/id"));
+    let message = "Yes, I still live in Porto, where else?";
+    let turns = json!({ "turns": [{ "role": "user", "content": message }] });
+    agent.post("/api/sessions/chat/turns", turns).await.expect(201);
+    let confirm = format!("{path}/confirm");
+    agent.post(&confirm, json!({})).await.refused(403, "human_needed");
+    let quoted = json!({ "quotations": ["I still live in Porto"], "session_id": "chat" });
+    agent.post(&confirm, quoted).await.expect(200);
+    let confirmed = human.get(&path).await.expect(200).json();
+    assert!(confirmed["last_confirmed_at"].is_string(), "{confirmed:#}");
+    assert_eq!(confirmed["consented_at"], Value::Null);
+}
+
+#[tokio::test]
 async fn agent_can_forget_plain_memories_but_not_rules() {
     let app = TestApp::local().await;
     let me = app.anonymous();

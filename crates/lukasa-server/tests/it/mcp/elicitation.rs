@@ -56,6 +56,30 @@ async fn elicited_confirmation_applies_only_to_the_shown_content() {
     assert_eq!(declined["structuredContent"]["event"]["type"], "memory.rejected", "{declined:#}");
 }
 
+#[tokio::test]
+async fn elicited_confirmation_of_a_memory_is_the_users_own() {
+    let app = TestApp::local().await;
+    let me = app.anonymous();
+    let rule = json!({ "content": "Never suggest dishes with peanuts", "force": "hard",
+        "domain": "food", "key": "exclude_ingredients", "value": ["peanuts"] });
+    let id = me.post("/api/memory", rule).await.expect(201).at("/memory/id");
+    let named = json!({ "id": id });
+    let asked = call(&me, "confirm_memory", named.clone(), json!({})).await;
+    let key = question(&asked);
+    let message = asked["inputRequests"][&key]["params"]["message"].as_str().unwrap();
+    assert!(message.contains("peanuts"), "{message}");
+    let path = format!("/api/memory/{id}");
+    let no = json!({ &key: { "action": "decline" } });
+    let left = call(&me, "confirm_memory", named.clone(), no).await;
+    assert_eq!(left["structuredContent"]["error"]["code"], "human_needed");
+    assert_eq!(me.get(&path).await.json()["last_confirmed_at"], Value::Null);
+    let yes = json!({ &key: { "action": "accept", "content": {} } });
+    let held = call(&me, "confirm_memory", named.clone(), yes.clone()).await;
+    assert_eq!(held["structuredContent"]["event"]["type"], "memory.confirmed", "{held:#}");
+    assert!(me.get(&path).await.json()["last_confirmed_at"].is_string());
+    assert_ne!(question(&call(&me, "confirm_memory", named, yes).await), key, "another version");
+}
+
 async fn other_id(me: &Client) -> String {
     me.get("/api/memory/proposals").await.each("id").remove(0)
 }

@@ -209,11 +209,21 @@ async fn mcp_tools_update_confirm_link_find_and_forget_a_memory() {
     let corrected = json!({ "id": tea, "content": "Likes oolong", "mode": "correction" });
     assert_eq!(done(&key, "update_memory", corrected).await["event"]["type"], "memory.corrected");
     refused(&key, "confirm_memory", json!({ "id": "oolong" }), "human_needed").await;
+    let turns = json!({ "turns": [{ "role": "user", "content": "Yes, I still like oolong." }] });
+    key.post("/api/sessions/now/turns", turns).await.expect(201);
+    let again = json!({ "id": "oolong", "quotation": "I still like oolong" });
+    let confirmed = done(&key, "confirm_memory", again.clone()).await;
+    assert_eq!(confirmed["event"]["type"], "memory.confirmed");
+    refused(&key, "confirm_memory", again, "human_needed").await;
     let link = json!({ "from_id": tea, "to_id": train, "relation": "contradicts" });
     assert_eq!(done(&key, "link_memories", link).await["event"]["type"], "memory.linked");
     let listed = done(&key, "list_memories", json!({ "search": "oolong" })).await;
     assert_eq!(listed["memories"][0]["id"], *tea);
     assert!(listed["message"].as_str().unwrap().contains("Likes oolong"));
+    // The query of another system's listing is no literal text.
+    let asked = json!({ "query": "Which train do they take at night?" });
+    let recalled = done(&key, "getUserMemories", asked).await;
+    assert_eq!(recalled["memories"][0]["id"], *train);
     let recalled = done(&key, "query_memory", json!({ "query": "the night train" })).await;
     assert_eq!(recalled["memories"][0]["id"], *train);
     assert!(recalled["message"].as_str().unwrap().contains("The berth by the window"));

@@ -1,0 +1,96 @@
+//! Affirm: an assistant reports that the user has said again what an active memory says. It counts only
+//! with the user's own typed words, and is no consent: `consented_at` is a human's alone, so a claim of
+//! an assistant stays one. A hard rule, an order or a permission is affirmed by the user only.
+
+use lukasa_core::fade::Belief;
+use lukasa_core::learning::Transcript;
+use lukasa_core::{Force, Origin, Refusal, State, Timestamp, Verb, Version, Writer, record};
+use lukasa_store::session;
+use lukasa_text::screen::{ground, person};
+
+use super::Facts;
+use super::target::Target;
+use super::update::remaining;
+use crate::admission;
+use crate::error::Result;
+use crate::request::Request;
+use crate::transaction::{Effect, Outcome, WriteStart, Writing};
+
+/// The words of the user that an assistant affirms a memory with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Affirmation {
+    /// Literal quotations of what the user typed.
+    pub quotations: Vec<String>,
+    /// The session that they are from; the one with the latest turn if absent.
+    pub session: Option<String>,
+}
+
+impl Facts {
+    /// Records that the user has said again what an active memory says. Without a sentence of the
+    /// user's that says so, typed since the memory was last said or confirmed, only the user can
+    /// confirm it.
+    pub async fn affirm(
+        &self,
+        request: &Request,
+        target: &Target,
+        affirmation: &Affirmation,
+    ) -> Result<Outcome> {
+        if let Some(session) = &affirmation.session {
+            admission::check_session_name(session)?;
+        }
+        let mut writing = match self.transactions.begin(request).await? {
+            WriteStart::New(writing) => writing,
+            WriteStart::Repeated(outcome) => return Ok(outcome),
+        };
+        let known = target.known(&writing.scope, request.moment.now).await?;
+        writing.check_match(&known)?;
+        if Writer::of(&request.caller) != Writer::Agent {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let at = writing.stamp.at;
+        let active = known.iter().find(|v| v.state == State::Active && v.valid.contains(at));
+        let old = active.ok_or(Refusal::NeedsHuman)?;
+        if !is_said_again(&writing, old, affirmation, at).await? {
+            return Err(Refusal::NeedsHuman.into());
+        }
+        let message = format!("Confirmed: {}", old.claim.content);
+        let changes = record::confirm(&known, false, &mut writing.stamp)?;
+        let after = remaining(&known, &changes);
+        let mut outcome = Outcome::of(Verb::Confirm, message);
+        outcome.memories.extend(writing.shown(&after));
+        writing.finish(Verb::Confirm, Effect::of(changes), outcome).await
+    }
+}
+
+/// Whether one of the quotations is from a turn that the user typed since the memory was last said or
+/// confirmed, and says what the memory says.
+async fn is_said_again(
+    writing: &Writing<'_>,
+    old: &Version,
+    affirmation: &Affirmation,
+    now: Timestamp,
+) -> Result<bool> {
+    let directs = admission::screen(&old.claim).await.directs;
+    if directs || old.claim.force == Force::Hard {
+        return Ok(false);
+    }
+    let (scope, said) = (&writing.scope, affirmation.session.as_deref());
+    let quotations = &affirmation.quotations;
+    let found =
+        admission::find_quotation(scope, &old.claim.content, None, quotations, said).await?;
+    let Some(found) = found else { return Ok(false) };
+    let turns = session::turns_by_id(scope, &[found.turn.uuid()]).await?;
+    let transcript = Transcript::of(&turns, &[]);
+    let since = Belief::from(old).fresh_at;
+    let says_so = |sentence: &str| {
+        ground::grounded(&old.claim.content, &[sentence])
+            && ground::carries(&old.claim.content, sentence)
+            && !ground::is_hedged(sentence)
+            && person::speaks_as_subject(sentence)
+    };
+    let mut typed = quotations.iter().filter_map(|quote| transcript.find(quote));
+    Ok(typed.any(|found| {
+        let is_later = found.said_at > since && found.said_at <= now;
+        found.origin >= Origin::UserTurn && is_later && says_so(&found.sentence)
+    }))
+}
