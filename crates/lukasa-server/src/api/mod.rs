@@ -12,6 +12,7 @@ pub(crate) mod limits;
 mod mcp_settings;
 pub(crate) mod memory;
 mod readiness;
+pub(crate) mod recheck;
 pub(crate) mod request;
 pub(crate) mod search;
 pub(crate) mod space;
