@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lukasa_core::Permission;
+use lukasa_engine::credentials::ADMISSION_LEASE;
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, ScriptedResponse};
 use lukasa_server::api::AuthMode;
 use serde_json::json;
@@ -11,7 +12,8 @@ use super::fixture::{TestGateway, chat, reply, say};
 
 /// A script whose answer to the first request takes a while.
 fn slow_first(n: usize, answer: Vec<ConnectionStep>) -> Vec<ConnectionStep> {
-    let wait = if n == 0 { Duration::from_millis(800) } else { Duration::ZERO };
+    // Longer than a cached admission is used without a check.
+    let wait = if n == 0 { ADMISSION_LEASE * 3 } else { Duration::ZERO };
     [ConnectionStep::Wait(wait)].into_iter().chain(answer).collect()
 }
 
