@@ -168,6 +168,7 @@ impl Server {
             "LUKASA_USER_RATE",
             "LUKASA_TENANT_RATE",
             "LUKASA_TENANT_CONCURRENCY",
+            "LUKASA_CHAT_CONCURRENCY",
             "LUKASA_CHAT_RATE",
             "LUKASA_CHAT_KEY_RATE",
         ];

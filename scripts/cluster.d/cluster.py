@@ -123,6 +123,9 @@ class Server:
                 if self.process.poll() is not None:
                     break
                 time.sleep(0.05)
+        # It is in no list of what is stopped at the end yet, so it would be left running.
+        self.process.kill()
+        self.process.wait(30)
         raise TryError(f"the server does not start: {self.log.read_text()[-1500:]}")
 
     def request(self, method: str, path: str, user: str = "", body: dict | None = None) -> dict:

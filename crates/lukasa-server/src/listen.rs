@@ -1,12 +1,13 @@
 //! The accept loop: HTTP/1 connections with a cap on how many are open, a time limit for headers, one
 //! for idle connections and one for clients that do not read, and a graceful stop.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::api::PeerAddress;
+use crate::api::limits::network_of;
 
 /// The response to a connection beyond the limit.
 const TOO_MANY_CONNECTIONS: &[u8] =
@@ -40,6 +42,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub struct ListenLimits {
     /// Open connections; 0 is no limit.
     pub max_connections: usize,
+    /// Open connections from one address other than this machine's; 0 is no limit.
+    pub max_address_connections: usize,
     /// How long the headers of a request may take.
     pub header_timeout: Duration,
     /// How long a connection may wait for its next request.
@@ -52,6 +56,7 @@ impl ListenLimits {
     pub fn of_connections(max_connections: usize) -> Self {
         Self {
             max_connections,
+            max_address_connections: 0,
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(60),
@@ -71,6 +76,7 @@ pub async fn serve(
         some => some.min(Semaphore::MAX_PERMITS),
     };
     let open = Arc::new(Semaphore::new(max_connections));
+    let by_address = OpenConnections::default();
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -86,7 +92,9 @@ pub async fn serve(
                 continue;
             }
         };
-        let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
+        let permit = Arc::clone(&open).try_acquire_owned().ok();
+        let counted = by_address.open(peer.ip(), limits.max_address_connections);
+        let (Some(permit), Some(counted)) = (permit, counted) else {
             // Best effort: the connection is closed whether or not the response could be written.
             let _ = stream.try_write(TOO_MANY_CONNECTIONS);
             continue;
@@ -99,11 +107,51 @@ pub async fn serve(
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection ended");
             }
-            drop(permit);
+            drop((permit, counted));
         });
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// Counts of open connections by address. An address without one is not listed.
+#[derive(Clone, Default)]
+struct OpenConnections(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A connection that counts as open until this is dropped; without an address if it is not counted.
+struct OpenConnection {
+    address: Option<IpAddr>,
+    counts: OpenConnections,
+}
+
+impl OpenConnections {
+    /// Counts one more connection from this address; `None` if it has as many as it may have.
+    fn open(&self, ip: IpAddr, most: usize) -> Option<OpenConnection> {
+        if most == 0 || ip.to_canonical().is_loopback() {
+            return Some(OpenConnection { address: None, counts: self.clone() });
+        }
+        let address = network_of(ip);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(OpenConnection { address: Some(address), counts: self.clone() })
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let Some(address) = self.address else { return };
+        let mut counts = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&address);
+            }
+        }
+    }
 }
 
 /// Whether a connection has a request under way.
@@ -124,7 +172,7 @@ fn connect(
         let answer = router.call(request);
         async move {
             let response: Response<Body> = answer.await?;
-            Ok::<_, Infallible>(response.map(|body| TrackedBody { body, _under_way: under_way }))
+            Ok::<_, Infallible>(response.map(|body| HoldingBody::wrap(body, under_way)))
         }
     });
     let mut http = http1::Builder::new();
@@ -151,13 +199,19 @@ impl Drop for UnderWay {
     }
 }
 
-/// A response's body that keeps its connection busy.
-struct TrackedBody {
+/// A response's body that holds a value until it is sent or dropped.
+pub(crate) struct HoldingBody<T> {
     body: Body,
-    _under_way: UnderWay,
+    _held: T,
 }
 
-impl HttpBody for TrackedBody {
+impl<T: Send + Unpin + 'static> HoldingBody<T> {
+    pub(crate) fn wrap(body: Body, held: T) -> Body {
+        Body::new(Self { body, _held: held })
+    }
+}
+
+impl<T: Unpin> HttpBody for HoldingBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -292,5 +346,26 @@ impl AsyncWrite for TimedStream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_connections_are_limited_by_address() {
+        let open = OpenConnections::default();
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let one = open.open(ip("192.0.2.1"), 2).unwrap();
+        let two = open.open(ip("::ffff:192.0.2.1"), 2).unwrap();
+        assert!(open.open(ip("192.0.2.1"), 2).is_none());
+        let other = open.open(ip("192.0.2.2"), 2).unwrap();
+        let home: Vec<_> = (0..5).map(|_| open.open(ip("127.0.0.1"), 2).unwrap()).collect();
+        let free: Vec<_> = (0..5).map(|_| open.open(ip("192.0.2.1"), 0).unwrap()).collect();
+        drop(one);
+        let one = open.open(ip("192.0.2.1"), 2).unwrap();
+        drop((one, two, other, home, free));
+        assert!(open.0.lock().unwrap().is_empty());
     }
 }

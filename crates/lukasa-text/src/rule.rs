@@ -4,7 +4,7 @@
 //! The key says what kind of limit the value is. A rule whose key says no such thing has no
 //! condition: nothing is compared with it. Times and amounts count only as written in figures.
 
-use crate::terms::{Language, Term, words};
+use crate::terms::{Language, Term, is_stop_word, words};
 
 /// The languages in which rules and texts are compared, besides that of the text: a short text can
 /// rarely be detected.
@@ -101,6 +101,11 @@ const AT_MOST: &[&str] = &[
     "límite",
     "presupuesto",
 ];
+/// Words of a key that are also words of English names and terms, as in `preferred_sans_font`, with
+/// their language. They are read as limits only beside a word of their language, or at the beginning
+/// of a key that is not English.
+const AMBIGUOUS: [(&str, &str); 6] =
+    [("sans", "fr"), ("sin", "es"), ("ab", "de"), ("bis", "de"), ("vor", "de"), ("nie", "de")];
 const DENIALS: [&str; 18] = [
     "no", "not", "without", "never", "avoid", "free", "don't", "ohne", "kein", "keine", "keinen",
     "nicht", "sin", "sans", "pas", "sem", "senza", "geen",
@@ -127,7 +132,8 @@ impl RuleCondition {
             .filter(|word| !word.is_empty())
             .map(str::to_lowercase)
             .collect();
-        let has = |list: &[&str]| key.iter().any(|word| list.contains(&word.as_str()));
+        let limits: Vec<&str> = limiting_words(&key);
+        let has = |list: &[&str]| limits.iter().any(|word| list.contains(word));
         let time = times(value).first().map(|(minutes, _)| *minutes);
         if let Some(minutes) = time.filter(|_| has(UPPER) || has(LOWER)) {
             let is_about = |word: &&String| {
@@ -154,6 +160,28 @@ impl RuleCondition {
         let named: Vec<String> = names.map(str::to_owned).collect();
         (!named.is_empty()).then_some(Self::Excludes(named))
     }
+}
+
+/// The words of a key that may say what kind of limit its value is.
+fn limiting_words(key: &[String]) -> Vec<&str> {
+    let is_limit = |(at, word): (usize, &String)| {
+        let ambiguous = AMBIGUOUS.iter().find(|(name, _)| name == word);
+        let Some((_, language)) = ambiguous else { return true };
+        let mut others = key.iter().enumerate().filter(|(other, _)| *other != at);
+        let begins_a_test = key.get(at + 1).is_some_and(|next| next.starts_with("test"));
+        others.clone().any(|(_, text)| is_of(text, Language::parse(language)))
+            || (at == 0 && !begins_a_test && !others.any(|(_, text)| is_english(text)))
+    };
+    key.iter().enumerate().filter(|one| is_limit(*one)).map(|(_, word)| word.as_str()).collect()
+}
+
+/// Whether a word of a key is of this language and not of English.
+fn is_of(word: &str, language: Language) -> bool {
+    !is_english(word) && (!word.is_ascii() || is_stop_word(language, word))
+}
+
+fn is_english(word: &str) -> bool {
+    GENERAL.contains(&word) || is_stop_word(Language::ENGLISH, word)
 }
 
 /// A text prepared for comparison with many rules.
@@ -442,6 +470,30 @@ mod tests {
             ("50 EUR", "a lamp with 80 watts", None),
         ] {
             assert_eq!(breaks("max_price", value, text).as_deref(), about, "{value} {text}");
+        }
+    }
+
+    #[test]
+    fn foreign_words_in_english_keys_are_no_limits() {
+        for (key, value) in [
+            ("preferred_sans_font", "Inter"),
+            ("ab_test_time", "10:00"),
+            ("ab_tests", "10:00"),
+            ("original_sin_podcast", "Inter"),
+            ("favourite_vor_game", "9:00"),
+        ] {
+            assert_eq!(RuleCondition::parse(key, value), None, "{key}");
+        }
+        for (key, value) in [
+            ("sans_gluten", "pain"),
+            ("sin_gluten", "pan"),
+            ("plats_sans_les_noix", "noix"),
+            ("nie_anrufen", "Anna"),
+            ("ab_uhrzeit", "9:00"),
+            ("keine_anrufe_vor", "9:00"),
+            ("anrufe_nur_bis", "18:00"),
+        ] {
+            assert!(RuleCondition::parse(key, value).is_some(), "{key}");
         }
     }
 

@@ -90,7 +90,7 @@ const LANGUAGES: &[(&str, whatlang::Lang, Algorithm)] = {
     ]
 };
 
-fn is_stop_word(language: Language, word: &str) -> bool {
+pub(crate) fn is_stop_word(language: Language, word: &str) -> bool {
     match language {
         Language::ENGLISH => ENGLISH.binary_search(&word).is_ok(),
         other => stop_words::lookup(other.0).is_some_and(|words| words.contains(&word)),

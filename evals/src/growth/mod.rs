@@ -145,7 +145,20 @@ pub async fn run(args: Args) -> Result<()> {
             off.extend(tell_predictions(model::predictions(&read_inputs(file)?, largest)));
         }
     }
+    if !args.quick {
+        check_compared(inputs.levels.len(), args.against.is_some())?;
+    }
     ensure!(args.quick || off.is_empty(), "not as predicted: {}", off.join(", "));
+    Ok(())
+}
+
+/// Refuses a run in which no prediction could have been wrong: the largest level is predicted from
+/// the two smallest of this run, or from another run.
+fn check_compared(levels: usize, has_other_run: bool) -> Result<()> {
+    ensure!(
+        has_other_run || levels >= 3,
+        "nothing was predicted from {levels} levels: fill more users, or compare with another run by --against"
+    );
     Ok(())
 }
 
@@ -499,4 +512,15 @@ fn tell_predictions(predictions: Vec<Prediction>) -> Vec<String> {
         }
     }
     off
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_run_that_predicts_nothing_is_refused() {
+        assert!(check_compared(2, false).is_err());
+        assert!(check_compared(3, false).is_ok() && check_compared(1, true).is_ok());
+    }
 }

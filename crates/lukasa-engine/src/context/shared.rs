@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream, try_join};
 use lukasa_core::admission::line_directs;
 use lukasa_core::context::block::{self, LeftOut, LeftOutReason, LineSource, SharedMemory};
 use lukasa_core::context::{is_sure_enough, selective};
@@ -21,8 +20,6 @@ use crate::error::{Error, Result};
 use crate::recall::RecalledFact;
 use crate::request::Moment;
 
-/// How many spaces of one request are searched at the same time.
-const PARALLEL_SEARCHES: usize = 3;
 /// The name of a member whose name cannot be read now.
 const UNNAMED_MEMBER: &str = "a member";
 
@@ -48,10 +45,10 @@ impl Contexts {
         if spaces.is_empty() {
             return Ok((self.retrieve(caller, ask, moment).await?, Vec::new()));
         }
-        let (context, (found, names)) = try_join!(
-            self.retrieve(caller, ask, moment),
-            self.find_shared(caller, spaces, ask, moment.now)
-        )?;
+        // One after the other, so that the request has no more connections than one without spaces.
+        let deadline = Instant::now() + ask.within;
+        let context = self.retrieve(caller, ask, moment).await?;
+        let (found, names) = self.find_shared(caller, spaces, ask, deadline, moment.now).await?;
         let mut marks = context.baseline.items.len() + context.dynamic.items.len();
         let used = context.spent.baseline + context.spent.dynamic;
         let mut left = context.spent.limit.saturating_sub(used);
@@ -73,9 +70,9 @@ impl Contexts {
         caller: &Caller,
         spaces: &[SpaceName],
         ask: &ContextRequest,
+        deadline: Instant,
         now: Timestamp,
     ) -> Result<(Vec<Option<SharedFindings>>, BTreeMap<UserId, String>)> {
-        let deadline = Instant::now() + ask.within;
         let paused = async {
             let scope = self.transactions.read(caller, now).await?;
             Ok::<_, Error>(policy::is_paused(&scope).await?)
@@ -83,11 +80,16 @@ impl Contexts {
         let Some(paused) = by_deadline(deadline, paused).await? else {
             return Ok((spaces.iter().map(|_| None).collect(), BTreeMap::new()));
         };
-        let search = |name: SpaceName| async move {
-            by_deadline(deadline, self.search_space(caller, &name, ask, paused, now)).await
-        };
-        let searches = stream::iter(spaces.to_vec()).map(search).buffered(PARALLEL_SEARCHES);
-        let found: Vec<Option<SharedFindings>> = searches.try_collect().await?;
+        let mut found = Vec::new();
+        let mut waiting = u32::try_from(spaces.len()).unwrap_or(u32::MAX);
+        for name in spaces {
+            // A space that does not answer leaves the next ones their share of the time.
+            let start = Instant::now();
+            let share = deadline.saturating_duration_since(start) / waiting.max(1);
+            waiting = waiting.saturating_sub(1);
+            let search = self.search_space(caller, name, ask, paused, now);
+            found.push(by_deadline(start + share, search).await?);
+        }
         let authors = found.iter().flatten().flat_map(|space| &space.found);
         let authors: BTreeSet<UserId> = authors.filter_map(|(_, author)| *author).collect();
         let names = async {

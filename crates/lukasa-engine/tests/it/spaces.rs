@@ -332,10 +332,24 @@ async fn context_of_several_slow_spaces_has_one_deadline() {
     let spaces = names.map(space);
     let contexts = &story.engine.context;
     let began = Instant::now();
-    let (_, parts) =
-        contexts.retrieve_with_spaces(&anna, &spaces, &ask, story.moment()).await.unwrap();
+    let observer = story.database.admin().await;
+    let waiting = "select count(*) from pg_stat_activity \
+                   where datname = current_database() and wait_event_type = 'Lock'";
+    let mut most = 0;
+    let mut work =
+        std::pin::pin!(contexts.retrieve_with_spaces(&anna, &spaces, &ask, story.moment()));
+    let (_, parts) = loop {
+        tokio::select! {
+            done = &mut work => break done.unwrap(),
+            () = tokio::time::sleep(Duration::from_millis(50)) => {
+                let count: i64 = observer.query_one(waiting, &[]).await.unwrap().get(0);
+                most = most.max(count);
+            }
+        }
+    };
     let took = began.elapsed();
     lock.rollback().await.unwrap();
+    assert_eq!(most, 1, "one connection at a time");
     assert!(parts.iter().all(Option::is_none), "{parts:?}");
     assert_eq!(parts.len(), 5);
     assert!(took < DEADLINE * 3, "{took:?}");

@@ -185,11 +185,16 @@ impl App {
         {
             return Err(Problem::of(ProblemCode::AnswerNotKept));
         }
-        let done = self.detached(work).await;
-        if let (Some(key), Err(_)) = (&once, &done) {
-            seen.invalidate(key);
-        }
-        done
+        // In the work itself, because the client may leave before it has ended.
+        let mut failed = FailedOnce { seen: seen.clone(), key: once };
+        self.detached(async move {
+            let done = work.await;
+            if done.is_ok() {
+                failed.keep();
+            }
+            done
+        })
+        .await
     }
 
     /// Runs a write to its end even if the client disconnects: a request that is dropped half-way
@@ -212,6 +217,27 @@ impl App {
     }
 }
 
+/// Forgets the idempotency key of a request when it is dropped: also if the work has panicked.
+struct FailedOnce {
+    seen: Cache<String, ()>,
+    /// `None` once the work has succeeded.
+    key: Option<String>,
+}
+
+impl FailedOnce {
+    fn keep(&mut self) {
+        self.key = None;
+    }
+}
+
+impl Drop for FailedOnce {
+    fn drop(&mut self) {
+        if let Some(key) = &self.key {
+            self.seen.invalidate(key);
+        }
+    }
+}
+
 /// The tenant of a server without authentication, for one user on one machine.
 pub const LOCAL_TENANT: &str = "local";
 /// The user of such a server, unless the request names one.
@@ -219,4 +245,39 @@ pub const LOCAL_USER: &str = "me";
 
 pub fn local_tenant() -> TenantId {
     TenantId::named(LOCAL_TENANT)
+}
+
+#[cfg(test)]
+mod tests {
+    use lukasa_engine::{ConnectOptions, Error};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn request_that_failed_after_its_client_left_can_be_repeated() {
+        let url = "postgres://nobody@127.0.0.1:9/none".to_owned();
+        let connect = ConnectOptions { url, pool_size: 1, ca_file: None };
+        let app = App::new(Engine::connect(&connect).unwrap(), AuthMode::Keys);
+        let once = || Some("key".to_owned());
+        for panics in [false, true] {
+            let (release, released) = oneshot::channel::<()>();
+            let work = async move {
+                let _ = released.await;
+                assert!(!panics, "as a defect would");
+                Err::<(), _>(Error::MemoryNotFound)
+            };
+            let request = app.detached_once(once(), work);
+            let left = tokio::time::timeout(Duration::from_millis(10), request).await;
+            assert!(left.is_err(), "the client leaves while it is done");
+            let repeated = app.detached_once(once(), async { Ok(()) }).await.unwrap_err();
+            assert!(repeated.is(ProblemCode::AnswerNotKept));
+            release.send(()).unwrap();
+            while app.0.done_once.contains_key("key") {
+                tokio::task::yield_now().await;
+            }
+        }
+        app.detached_once(once(), async { Ok(()) }).await.unwrap();
+        assert!(app.detached_once(once(), async { Ok(()) }).await.is_err(), "it was done");
+    }
 }

@@ -21,6 +21,7 @@ use super::app::REFUSED_TTL;
 use super::code::ProblemCode;
 use super::console::is_console_path;
 use super::error::Problem;
+use super::recheck::HeldCredential;
 use super::request::PathParams;
 use super::space::refuse_space;
 use super::user::user_or_member;
@@ -76,9 +77,10 @@ pub type RefusedCredential = (String, [u8; 32]);
 /// An admission for endpoints that keep working while the database is unavailable.
 pub(crate) struct FailOpenAdmission {
     pub admitted: AdmittedCredential,
-    /// The credential, if the database could not confirm that it is still valid. No memory is read
-    /// for it, and nothing is written before it has been checked.
-    pub unverified: Option<String>,
+    pub credential: HeldCredential,
+    /// Whether the database has confirmed that it is still valid. Otherwise no memory is read for
+    /// it, and nothing is written before it has been checked.
+    pub is_verified: bool,
 }
 
 impl App {
@@ -112,6 +114,14 @@ impl App {
         &self,
         text: Option<&str>,
     ) -> Result<AdmittedCredential, Problem> {
+        self.admit_credential_at(text, clock::now()).await
+    }
+
+    pub(super) async fn admit_credential_at(
+        &self,
+        text: Option<&str>,
+        now: Timestamp,
+    ) -> Result<AdmittedCredential, Problem> {
         if self.is_local() {
             return Ok(AdmittedCredential {
                 tenant: local_tenant(),
@@ -131,7 +141,6 @@ impl App {
         let refused = || Problem::of(ProblemCode::Unauthenticated);
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
-        let now = clock::now();
         let cached = self.0.admissions.get(&presented.key_id);
         let cached = cached.and_then(|cached| cached.if_fresh(self.cache_clock()));
         if let Some(admitted) = cached.and_then(|cached| cached.if_matches(&presented, now)) {
@@ -209,11 +218,15 @@ impl App {
         let cached = text.and_then(|text| {
             let presented = secret::parse(text)?;
             let admission = self.0.last_admissions.get(&presented.key_id)?;
-            Some((text, admission.if_matches(&presented, clock::now())?))
+            admission.if_matches(&presented, clock::now())
         });
-        let verified = |admitted| FailOpenAdmission { admitted, unverified: None };
+        let admission = |admitted: AdmittedCredential, is_verified| {
+            let credential = HeldCredential::new(text, &admitted);
+            FailOpenAdmission { admitted, credential, is_verified }
+        };
+        let verified = |admitted| admission(admitted, true);
         let check = self.admit_credential(text);
-        let Some((text, admitted)) = cached else {
+        let Some(admitted) = cached else {
             let checked = check.await.map(verified);
             return checked.map_err(|problem| {
                 match problem.is(ProblemCode::Unavailable) || problem.is(ProblemCode::Internal) {
@@ -225,9 +238,7 @@ impl App {
         match tokio::time::timeout(within, check).await {
             Ok(Ok(admitted)) => Ok(verified(admitted)),
             Ok(Err(problem)) if problem.is(ProblemCode::Unauthenticated) => Err(problem),
-            Ok(Err(_)) | Err(_) => {
-                Ok(FailOpenAdmission { admitted, unverified: Some(text.to_owned()) })
-            }
+            Ok(Err(_)) | Err(_) => Ok(admission(admitted, false)),
         }
     }
 
@@ -271,7 +282,7 @@ pub(crate) fn is_from_own_page(headers: &HeaderMap) -> bool {
 }
 
 /// The credential in the sign-in cookie. It is accepted only from the server's own page.
-fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
     if !is_from_own_page(headers) {
         return None;
     }
@@ -298,22 +309,24 @@ impl App {
         headers: &HeaderMap,
         permission: Permission,
     ) -> Result<Caller, Problem> {
-        let caller = self.caller_of_user(headers, permission).await?;
+        let (admitted, user) = self.admit_user(headers, permission).await?;
+        let caller = self.caller_about(&admitted, &user).await?;
         refuse_space(headers)?;
         Ok(caller)
     }
 
-    pub(super) async fn caller_of_user(
+    /// Authenticates a request that needs this permission, and reads which user it names.
+    pub(super) async fn admit_user(
         &self,
         headers: &HeaderMap,
         permission: Permission,
-    ) -> Result<Caller, Problem> {
+    ) -> Result<(AdmittedCredential, String), Problem> {
         let admitted = self.admit(headers).await?;
         if !admitted.may(permission) {
             return Err(forbidden(permission));
         }
         let user = user_or_member(self, &admitted, headers)?;
-        self.caller_about(&admitted, &user).await
+        Ok((admitted, user))
     }
 
     /// The caller for a request about this user, counted against the user's limits.

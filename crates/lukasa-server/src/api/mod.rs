@@ -13,6 +13,7 @@ mod mcp_settings;
 pub(crate) mod memory;
 pub(crate) mod project;
 mod readiness;
+pub(crate) mod recheck;
 pub(crate) mod request;
 pub(crate) mod search;
 pub(crate) mod space;

@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
         let if_match = if_match(&headers)?;
         let key = idempotency_key(&headers)?;
         read.check_json(budget, MAX_JSON_VALUES).await?;
-        let (large, ReadBody { bytes, permit }) = (read.is_large(), read);
+        let (large, ReadBody { bytes, permit, .. }) = (read.is_large(), read);
         let work = move || {
             let body = parse(&headers, &bytes)?;
             let idempotency = key.map(|key| {

@@ -47,17 +47,22 @@ pub(super) fn refuse_space(headers: &HeaderMap) -> Result<(), Problem> {
 
 impl App {
     /// Authenticates a request for an operation that can also be done in a space: if it names one,
-    /// the caller acts there as a member.
+    /// the caller acts there as a member. The work is done in the cell of the space, so it takes a
+    /// slot of that cell.
     pub(crate) async fn caller_or_member(
         &self,
         headers: &HeaderMap,
         permission: Permission,
     ) -> Result<Caller, Problem> {
-        let caller = self.caller_of_user(headers, permission).await?;
-        Ok(match space_of(headers)? {
+        let (admitted, user) = self.admit_user(headers, permission).await?;
+        let caller = admitted.caller(&user);
+        self.limits().count_user(&caller)?;
+        let acting = match space_of(headers)? {
             Some(space) => caller.in_space(&space),
-            None => caller,
-        })
+            None => caller.clone(),
+        };
+        self.limits().take_slot(&caller, self.engine().cell_of(&acting)).await?;
+        Ok(acting)
     }
 }
 

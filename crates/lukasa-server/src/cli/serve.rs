@@ -341,7 +341,10 @@ impl ServeArgs {
             Auth::Keys => DRAIN_DELAY,
         };
         let delay = drain_delay.map_or(delay, Duration::from_secs);
-        let limits = ListenLimits::of_connections(limits.max_connections);
+        let limits = ListenLimits {
+            max_address_connections: limits.max_address_connections(),
+            ..ListenLimits::of_connections(limits.max_connections)
+        };
         let router = router_with(app, gateway.clone());
         let server = listen::serve(listener, router, limits, async move {
             wait_for_stop_signal().await;

@@ -81,13 +81,31 @@ impl AccountRules {
         self.hosted && self.models.is_empty()
     }
 
-    /// What the body uses that it may not, if anything.
-    fn fault(&self, body: &Value) -> Option<String> {
+    /// What the body uses that it may not, if anything. With a key of the client's own only the
+    /// models are checked.
+    fn fault(&self, body: &Value, has_own_key: bool) -> Option<String> {
+        let checks_hosted = !self.hosted && !has_own_key;
+        if self.models.is_empty() && !checks_hosted {
+            return None;
+        }
+        let fields = body.as_object().into_iter().flatten();
+        for (name, _) in fields.clone() {
+            if is_disguised(name) {
+                return Some(format!("`{name}` must be written as `{}`", folded(name)));
+            }
+        }
         let model = body["model"].as_str();
         if !model.map_or(self.models.is_empty(), |model| self.allows_model(model)) {
             return Some(format!("the model {:?} is not allowed", model.unwrap_or_default()));
         }
-        if self.hosted { None } else { hosted_fault(body) }
+        let is_routing =
+            |name: &str| ROUTING_FIELDS.contains(&name) || name.starts_with(MOCK_FIELDS);
+        if let Some((name, _)) =
+            fields.clone().find(|(name, value)| is_routing(name) && !value.is_null())
+        {
+            return Some(format!("`{name}` could choose another model and is not allowed"));
+        }
+        if checks_hosted { hosted_fault(body) } else { None }
     }
 
     /// A watcher that remembers the response that is answered to this user.
@@ -96,28 +114,70 @@ impl AccountRules {
     }
 }
 
+/// Fields by which a router or proxy in front of models uses another model than the named one, or
+/// other fields than these.
+const ROUTING_FIELDS: [&str; 5] = ["models", "fallbacks", "route", "preset", "extra_body"];
+/// The beginning of the fields with which a proxy is made to fall back to another model.
+const MOCK_FIELDS: &str = "mock_testing_";
+/// Other fields that are read here.
+const READ_FIELDS: [&str; 5] = ["model", "tools", "messages", "input", "previous_response_id"];
 /// Tools that the client runs itself. All others are run by the service.
 const CLIENT_TOOLS: [&str; 4] = ["function", "custom", "local_shell", "apply_patch"];
 /// Fields that start something on the side of the service, or read what is stored there.
-const HOSTED_FIELDS: [&str; 5] =
-    ["web_search_options", "plugins", "conversation", "prompt", "vector_store_ids"];
+const HOSTED_FIELDS: [&str; 6] =
+    ["web_search_options", "plugins", "conversation", "prompt", "vector_store_ids", "data_sources"];
+/// The end of a model's name with which a router adds a web search, and the part that names settings
+/// stored in the account.
+const ONLINE_MODEL: &str = ":online";
+const PRESET_MODEL: &str = "@preset/";
 /// Fields inside messages that name something stored in the account.
 const STORED_FIELDS: [&str; 5] =
     ["file_id", "file_ids", "vector_store_id", "vector_store_ids", "container_id"];
 
+/// A name as services read it that do not tell upper from lower case.
+fn folded(name: &str) -> String {
+    name.to_uppercase().to_lowercase()
+}
+
+/// Whether a service could read a field as one that is checked here, although it has another name.
+fn is_disguised(name: &str) -> bool {
+    let folded = folded(name);
+    let lists: [&[&str]; 3] = [&READ_FIELDS, &ROUTING_FIELDS, &HOSTED_FIELDS];
+    let is_checked = lists.iter().any(|list| list.contains(&folded.as_str()));
+    folded != name && (is_checked || folded.starts_with(MOCK_FIELDS))
+}
+
 /// What a body uses of the account besides a model.
 fn hosted_fault(body: &Value) -> Option<String> {
+    let model = folded(body["model"].as_str().unwrap_or_default());
+    if model.ends_with(ONLINE_MODEL) || model.contains(PRESET_MODEL) {
+        return Some(format!("the model {model:?} is not allowed"));
+    }
     if let Some(field) = HOSTED_FIELDS.iter().find(|field| !body[**field].is_null()) {
         return Some(format!("`{field}` is not allowed"));
     }
     for tool in body["tools"].as_array().into_iter().flatten() {
+        let names = tool.as_object().into_iter().flatten().map(|(name, _)| name);
+        if let Some(name) = names.clone().find(|name| *name != "type" && folded(name) == "type") {
+            return Some(format!("`{name}` of a tool must be written as `type`"));
+        }
         let kind = tool.get("type").map_or("function", |kind| kind.as_str().unwrap_or_default());
         if !CLIENT_TOOLS.contains(&kind) {
             return Some(format!("the tool {kind:?} is run by the service and is not allowed"));
         }
     }
+    if body["input"].as_array().into_iter().flatten().any(is_reference) {
+        return Some("an item of `input` needs a `type`, or a `role` and `content`".to_owned());
+    }
     let field = ["messages", "input"].iter().find_map(|list| stored_field(&body[*list]));
     field.map(|field| format!("`{field}` names something stored at the service and is not allowed"))
+}
+
+/// Whether an item of the input only names another one: the type of a reference may be left out.
+fn is_reference(item: &Value) -> bool {
+    let has_type = item.get("type").is_some_and(|kind| !kind.is_null());
+    let is_message = item.get("role").is_some() && item.get("content").is_some();
+    item["id"].is_string() && !has_type && !is_message
 }
 
 /// The first field in a list of messages that names something stored in the account. The arguments
@@ -126,11 +186,15 @@ fn stored_field(value: &Value) -> Option<&str> {
     match value {
         Value::Array(items) => items.iter().find_map(stored_field),
         Value::Object(fields) => {
-            if fields.get("type").is_some_and(|kind| kind == "item_reference") {
+            let is_reference = |(name, value): (&String, &Value)| {
+                folded(name) == "type" && value == "item_reference"
+            };
+            if fields.iter().any(is_reference) {
                 return Some("item_reference");
             }
             let is_named = |(name, value): &(&String, &Value)| {
-                STORED_FIELDS.contains(&name.as_str()) && (value.is_string() || value.is_array())
+                (value.is_string() || value.is_array())
+                    && STORED_FIELDS.contains(&folded(name).as_str())
             };
             let named = fields.iter().find(is_named).map(|(name, _)| name.as_str());
             named.or_else(|| fields.values().find_map(stored_field))
@@ -140,7 +204,9 @@ fn stored_field(value: &Value) -> Option<&str> {
 }
 
 impl Gateway {
-    /// Refuses a request that would use more of the operator's account than it may.
+    /// Refuses a request that would use more of the operator's account than it may. Any key is as
+    /// good as none for a service for which the server has none, so it does not lift the limits on
+    /// models.
     pub(super) async fn check_account(
         &self,
         upstream: &Upstream,
@@ -150,21 +216,24 @@ impl Gateway {
     ) -> Result<(), GatewayError> {
         let rules = &self.0.account;
         let is_guide = matches!(upstream, Upstream::Guide);
-        if is_guide || rules.is_open() || sends_own_key(headers) {
+        let has_own_key = sends_own_key(headers);
+        let is_theirs = has_own_key && (upstream.has_key() || rules.models.is_empty());
+        if is_guide || rules.is_open() || is_theirs {
             return Ok(());
         }
         let body = read_unique(body).await.map_err(|what| {
             GatewayError::because(ProblemCode::MalformedBody, &format!("The body {what}"))
         })?;
         let refuse = |what: &str| Err(GatewayError::because(ProblemCode::UpstreamRefused, what));
-        if let Some(what) = rules.fault(&body) {
-            return refuse(&format!("With the server's key {what}"));
+        if let Some(what) = rules.fault(&body, has_own_key) {
+            let whose = if has_own_key { "At this server" } else { "With the server's key" };
+            return refuse(&format!("{whose} {what}"));
         }
-        let earlier = body["previous_response_id"].as_str().filter(|_| !rules.hosted);
+        let earlier = body["previous_response_id"].as_str();
+        let earlier = earlier.filter(|_| !rules.hosted && !has_own_key);
         let Some(earlier) = earlier else { return Ok(()) };
-        let is_theirs = rules.responses.contains_key(&(caller.user, earlier.to_owned()))
-            || self.session_of(caller, earlier).await.is_some();
-        if is_theirs {
+        let is_known = rules.responses.contains_key(&(caller.user, earlier.to_owned()));
+        if is_known || self.session_of(caller, earlier).await?.is_some() {
             return Ok(());
         }
         refuse("The response in `previous_response_id` is not known to be one of this user")
@@ -302,14 +371,40 @@ mod tests {
     #[test]
     fn upstream_models_are_allowed_by_name_or_by_their_beginning() {
         let some = rules(&["gpt-5-mini", " text-*", ""], false);
-        let fault = |model: Value| some.fault(&json!({ "model": model }));
+        let fault = |model: Value| some.fault(&json!({ "model": model }), false);
         assert_eq!(fault(json!("gpt-5-mini")), None);
         assert_eq!(fault(json!("text-embedding-3-small")), None);
         for model in [json!("gpt-5"), json!("gpt-5-mini-2"), json!(7), Value::Null] {
             assert!(fault(model.clone()).is_some(), "{model}");
         }
-        assert!(some.fault(&json!({})).is_some(), "the service would choose one");
-        assert_eq!(rules(&[], false).fault(&json!({})), None);
+        assert!(some.fault(&json!({}), false).is_some(), "the service would choose one");
+        assert_eq!(rules(&[], false).fault(&json!({}), false), None);
+    }
+
+    #[test]
+    fn other_models_are_not_reached_by_other_fields() {
+        let (some, all) = (rules(&["m"], true), rules(&[], false));
+        for (field, value) in [
+            ("models", json!(["dear"])),
+            ("fallbacks", json!(["dear"])),
+            ("mock_testing_fallbacks", json!(true)),
+            ("route", json!("fallback")),
+            ("preset", json!("dear")),
+            ("extra_body", json!({ "models": ["dear"] })),
+            ("Model", json!("dear")),
+            ("MODELS", json!(["dear"])),
+            ("Mock_Testing_Fallbacks", json!(true)),
+            ("fallback\u{17f}", json!(["dear"])),
+        ] {
+            let body = json!({ "model": "m", "messages": [], field: value });
+            assert!(some.fault(&body, false).is_some(), "{body}");
+            assert!(some.fault(&body, true).is_some(), "{body}");
+            assert!(all.fault(&body, false).is_some(), "{body}");
+            assert_eq!(all.fault(&body, true), None, "{body}");
+            assert_eq!(rules(&[], true).fault(&body, false), None, "{body}");
+        }
+        let plain = json!({ "model": "m", "messages": [], "models": null, "Temperature": 1 });
+        assert_eq!(some.fault(&plain, false), None);
     }
 
     #[test]
@@ -328,6 +423,15 @@ mod tests {
             input(json!({ "type": "input_file", "file_id": "file-1" })),
             input(json!({ "type": "input_image", "file_id": "file-1" })),
             json!({ "model": "m", "input": [{ "type": "item_reference", "id": "msg_1" }] }),
+            json!({ "model": "m", "input": [{ "id": "msg_1" }] }),
+            json!({ "model": "m", "input": [{ "id": "msg_1", "type": null, "role": "user" }] }),
+            json!({ "model": "m", "input": [{ "Type": "item_reference", "id": "msg_1" }] }),
+            json!({ "model": "m", "input": "Hi", "Tools": [{ "type": "web_search" }] }),
+            json!({ "model": "m", "input": "Hi", "data_sources": [{ "type": "azure_search" }] }),
+            json!({ "model": "maker/m:online", "messages": [] }),
+            json!({ "model": "@preset/search", "messages": [] }),
+            tool(json!({ "type": "function", "Type": "web_search" })),
+            input(json!({ "type": "input_file", "File_ID": "file-1" })),
             json!({ "model": "m", "input": "Hi", "conversation": "conv_1" }),
             json!({ "model": "m", "prompt": { "id": "pmpt_1" } }),
             json!({ "model": "m", "messages": [], "web_search_options": {} }),
@@ -336,8 +440,8 @@ mod tests {
                 [{ "type": "file", "file": { "file_id": "file-1" } }] }] }),
         ];
         for body in refused {
-            assert!(rules(&[], false).fault(&body).is_some(), "{body}");
-            assert_eq!(rules(&[], true).fault(&body), None, "{body}");
+            assert!(rules(&[], false).fault(&body, false).is_some(), "{body}");
+            assert_eq!(rules(&[], true).fault(&body, false), None, "{body}");
         }
     }
 
@@ -351,9 +455,11 @@ mod tests {
                 { "type": "function", "function": { "name": "open", "parameters": schema } }] }),
             json!({ "model": "m", "input": [
                 { "type": "function_call", "name": "open", "arguments": "{\"file_id\":\"a\"}" },
+                { "id": "msg_1", "role": "assistant", "content": "Yes" },
+                { "id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "x" },
                 { "role": "user", "content": [{ "type": "input_image", "image_url": "data:," }] }] }),
         ] {
-            assert_eq!(rules(&[], false).fault(&body), None, "{body}");
+            assert_eq!(rules(&[], false).fault(&body, false), None, "{body}");
         }
     }
 

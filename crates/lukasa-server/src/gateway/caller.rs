@@ -8,10 +8,12 @@ use jiff::tz::TimeZone;
 use lukasa_core::{Caller, Permission, Project, limits, secret};
 
 use super::refusal::GatewayError;
+use super::upstream::refuse_own;
 use crate::api::App;
 use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::recheck::HeldCredential;
 use crate::api::request::chat_project_in;
 use crate::api::search::{MAX_BUDGET_TOKENS, budget_named};
 
@@ -42,8 +44,9 @@ pub struct GatewayCaller {
     pub mode: MemoryMode,
     /// The client's own id for the session.
     pub session: Option<String>,
-    /// The credential, if the database could not confirm that it is still valid.
-    pub unverified: Option<String>,
+    pub credential: HeldCredential,
+    /// Whether the database has confirmed that the credential is still valid.
+    pub is_verified: bool,
     /// Whether the messages are recorded.
     pub is_recorded: bool,
     /// The permissions of the credential.
@@ -96,6 +99,7 @@ impl GatewayCaller {
         headers: &HeaderMap,
         within: Duration,
     ) -> Result<Self, GatewayError> {
+        refuse_own(headers)?;
         let mode = match text(headers, &MODE)? {
             None | Some("on") => MemoryMode::On,
             Some("read-only") => MemoryMode::ReadOnly,
@@ -118,8 +122,8 @@ impl GatewayCaller {
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Lukasa-Session` must have 1 to 255 characters"));
         }
-        let FailOpenAdmission { admitted, unverified } =
-            app.admit_fail_open(credential(headers), headers, within).await?;
+        let FailOpenAdmission { admitted, credential, is_verified } =
+            app.admit_fail_open(credential_of(headers), headers, within).await?;
         // Required in every mode, because the answer costs the operator the same.
         if !admitted.may(Permission::Chat) {
             return Err(forbidden(Permission::Chat).into());
@@ -130,13 +134,15 @@ impl GatewayCaller {
         let caller = admitted.caller(&user_of(app, &admitted, headers)?);
         let is_recorded = mode == MemoryMode::On && admitted.may(Permission::Write);
         app.limits().count_user(&caller)?;
-        let has_tools = has_tools && unverified.is_none();
+        app.limits().take_chat_slot(&caller).await?;
+        let has_tools = has_tools && is_verified;
         let (session, permissions) = (session.map(str::to_owned), admitted.permissions);
         Ok(Self {
             caller,
             mode,
             session,
-            unverified,
+            credential,
+            is_verified,
             is_recorded,
             permissions,
             has_tools,
@@ -147,7 +153,7 @@ impl GatewayCaller {
 }
 
 /// The Lukasa credential of a request: in `X-Lukasa-Key`, or as the bearer token.
-fn credential(headers: &HeaderMap) -> Option<&str> {
+fn credential_of(headers: &HeaderMap) -> Option<&str> {
     let own = headers.get(&KEY).and_then(|value| value.to_str().ok());
     own.map(str::trim).or_else(|| bearer(headers).filter(|text| secret::parse(text).is_some()))
 }

@@ -27,6 +27,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, Method, Uri, request};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream;
@@ -38,7 +39,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::api::App;
 use crate::api::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::limits::CurrentRequest;
 use crate::clock;
+use crate::listen::HoldingBody;
 pub use account::AccountSettings;
 use account::{AccountRules, ResponseWatch};
 pub use budget::BudgetSettings;
@@ -80,7 +84,7 @@ impl Gateway {
     /// A gateway to this model service; without one, requests are refused with advice to configure
     /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
-        let recorder = Recorder::start(app.engine());
+        let recorder = Recorder::start(&app);
         let upstream = CurrentUpstream::new(upstream);
         let (deadline, budgets) =
             (upstream::MEMORY_DEADLINE, Arc::new(Budgets::new(&BudgetSettings::default())));
@@ -173,7 +177,9 @@ impl Gateway {
         let (user, project) = (caller.caller.user, caller.wishes.project.as_ref());
         let derived = |opening: &str| Session::derived_name(user, project, opening);
         let found = match prompt.earlier() {
-            Some(Continuation::Answer(id)) => self.session_of(&caller.caller, &id).await,
+            Some(Continuation::Answer(id)) => {
+                self.session_of(&caller.caller, &id).await.ok().flatten()
+            }
             Some(Continuation::Conversation(name)) => Some(derived(&name)),
             None => None,
         };
@@ -183,24 +189,30 @@ impl Gateway {
 
     /// The session of an answer that the service stores, whichever server recorded it. A client
     /// that continues at once may be faster than the recording, so the lookup is retried until the
-    /// deadline.
-    async fn session_of(&self, caller: &Caller, response: &str) -> Option<String> {
+    /// deadline. It is an error if the database did not answer.
+    async fn session_of(&self, caller: &Caller, response: &str) -> Result<Option<String>, Problem> {
+        let mut has_answered = false;
         let look = async {
             let mut pause = LOOKUP_PAUSE;
             loop {
                 let engine = self.0.app.engine();
                 match engine.sessions.session_of_response(caller, response, clock::now()).await {
-                    Ok(None) => tokio::time::sleep(pause).await,
-                    Ok(found) => return found,
+                    Ok(None) => has_answered = true,
+                    Ok(found) => return Ok(found),
                     Err(error) => {
                         tracing::warn!(%error, "could not look up the session of an answer");
-                        return None;
+                        return Err(Problem::of(ProblemCode::Unavailable));
                     }
                 }
+                tokio::time::sleep(pause).await;
                 pause *= 2;
             }
         };
-        tokio::time::timeout(self.0.deadline, look).await.ok().flatten()
+        match tokio::time::timeout(self.0.deadline, look).await {
+            Ok(done) => done,
+            Err(_) if has_answered => Ok(None),
+            Err(_) => Err(Problem::of(ProblemCode::Unavailable)),
+        }
     }
 }
 
@@ -214,7 +226,14 @@ pub fn routes<S>(gateway: Gateway) -> Router<S> {
         .route("/v1/models", get(models))
         .route("/v1/models/{*model}", get(models))
         .layer(DefaultBodyLimit::max(body_bytes))
+        .layer(from_fn(hold_request))
         .with_state(gateway)
+}
+
+/// Keeps the request's slot until its answer has ended.
+async fn hold_request(request: Request, next: Next) -> Response {
+    let current = CurrentRequest::get();
+    next.run(request).await.map(|body| HoldingBody::wrap(body, current))
 }
 
 async fn chat(State(gateway): State<Gateway>, request: Request) -> Result<Response, GatewayError> {
@@ -330,7 +349,7 @@ async fn converse(
     let said = prompt.messages();
     let session = gateway.session(&caller, &prompt, &said).await;
     let engine = gateway.0.app.engine();
-    let RetrievedMemory { context, error } = if caller.unverified.is_some() {
+    let RetrievedMemory { context, error } = if !caller.is_verified {
         // An unverified credential gets no memory.
         let ask = ContextRequest::about("");
         ConfirmedContext::default().degraded(&ask, clock::moment()).into()
@@ -359,7 +378,7 @@ async fn converse(
             exchange.project.clone_from(&caller.wishes.project);
             let round = Round {
                 caller: caller.caller.clone(),
-                unverified: caller.unverified.clone(),
+                credential: caller.credential.clone(),
                 session: session.clone(),
                 exchange,
                 pending,
@@ -373,10 +392,10 @@ async fn converse(
     let mut response = if offered.is_empty() {
         pass(answer, ResponseObservers { meter, watch, listener })
     } else {
-        let (engine, upstream) = (engine.clone(), Upstream::clone(&upstream));
+        let (app, upstream) = (gateway.0.app.clone(), Upstream::clone(&upstream));
         let (session, retrieval) = (session.clone(), context.id);
         let rounds = ToolRounds {
-            engine,
+            app,
             upstream,
             path,
             headers,

@@ -9,9 +9,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lukasa_core::{Caller, Exchange};
-use lukasa_engine::{Engine, Error, Request};
+use lukasa_engine::{Error, Request};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
+use crate::api::App;
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::recheck::HeldCredential;
 use crate::clock;
 use crate::telemetry::record_lost_rounds;
 
@@ -27,8 +31,8 @@ const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// One round of a session, to be recorded.
 pub struct Round {
     pub caller: Caller,
-    /// The credential, if it has to be checked before anything is written.
-    pub unverified: Option<String>,
+    /// It is checked again before anything is written.
+    pub credential: HeldCredential,
     pub session: String,
     pub exchange: Exchange,
     /// The server waits for it to be dropped before it stops.
@@ -65,10 +69,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn start(engine: &Engine) -> Self {
+    pub fn start(app: &App) -> Self {
         let worker = |_| {
             let (sender, rounds) = mpsc::unbounded_channel();
-            tokio::spawn(run_worker(engine.clone(), rounds));
+            tokio::spawn(run_worker(app.clone(), rounds));
             sender
         };
         let workers = (0..WORKERS).map(worker).collect();
@@ -107,17 +111,33 @@ impl Recorder {
     }
 }
 
-async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>) {
+/// Why a round was not recorded.
+struct RecordFault {
+    may_retry: bool,
+    reason: String,
+}
+
+impl From<Error> for RecordFault {
+    fn from(error: Error) -> Self {
+        let may_retry =
+            matches!(error, Error::Unavailable(_) | Error::SchemaMissing(_) | Error::Internal(_));
+        Self { may_retry, reason: error.to_string() }
+    }
+}
+
+impl From<Problem> for RecordFault {
+    fn from(problem: Problem) -> Self {
+        Self { may_retry: !problem.is(ProblemCode::Unauthenticated), reason: problem.sentence() }
+    }
+}
+
+async fn run_worker(app: App, mut rounds: mpsc::UnboundedReceiver<Waiting>) {
     while let Some((round, since, permit)) = rounds.recv().await {
         let mut pause = Duration::from_millis(100);
-        while let Err(error) = record(&engine, &round).await {
-            let may_retry = matches!(
-                error,
-                Error::Unavailable(_) | Error::SchemaMissing(_) | Error::Internal(_)
-            );
-            if !may_retry || since.elapsed() > RETRY_TIMEOUT {
-                tracing::error!(%error, "could not record an exchange");
-                record_lost_rounds(if may_retry { "unavailable" } else { "refused" }, 1);
+        while let Err(fault) = record(&app, &round).await {
+            if !fault.may_retry || since.elapsed() > RETRY_TIMEOUT {
+                tracing::error!(error = fault.reason, "could not record an exchange");
+                record_lost_rounds(if fault.may_retry { "unavailable" } else { "refused" }, 1);
                 break;
             }
             tokio::time::sleep(pause).await;
@@ -127,20 +147,22 @@ async fn run_worker(engine: Engine, mut rounds: mpsc::UnboundedReceiver<Waiting>
     }
 }
 
-async fn record(engine: &Engine, round: &Round) -> lukasa_engine::Result<()> {
-    if let Some(credential) = &round.unverified {
-        engine.credentials.authenticate(credential, clock::now()).await?;
-    }
+async fn record(app: &App, round: &Round) -> Result<(), RecordFault> {
+    app.recheck(&round.credential).await?;
+    let engine = app.engine();
     // An earlier attempt may have committed without a confirmation: turns that the session already
     // has are not appended again.
     let request = Request::new(round.caller.clone(), clock::moment());
     let appended =
         engine.sessions.append_exchange(&request, &round.session, round.exchange.clone()).await;
-    let Err(Error::MemoryNotFound) = appended else { return appended.map(|_| ()) };
+    let Err(Error::MemoryNotFound) = appended else {
+        return appended.map(drop).map_err(RecordFault::from);
+    };
     // A memory that the answer cites has been erased since; record the answer without citations.
     let mut exchange = round.exchange.clone();
     exchange.answer.iter_mut().for_each(|answer| answer.used.clear());
-    engine.sessions.append_exchange(&request, &round.session, exchange).await.map(|_| ())
+    engine.sessions.append_exchange(&request, &round.session, exchange).await?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -162,7 +184,7 @@ mod tests {
         };
         let round = Round {
             caller: Caller::human(TenantId::named("acme"), "alice", "local"),
-            unverified: None,
+            credential: HeldCredential::default(),
             session: "one".into(),
             exchange: Exchange::default(),
             pending: recorder.expect(),

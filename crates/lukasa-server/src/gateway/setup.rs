@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::guide;
-use super::upstream::Upstream;
+use super::upstream::{self, Upstream};
+use crate::api::code::ProblemCode;
 
 /// Where services on this machine usually listen.
 const LOCAL_SERVICES: [(&str, &str); 4] = [
@@ -123,8 +124,12 @@ impl SetupFault {
     }
 
     fn of_status(status: StatusCode, body: &[u8]) -> Self {
-        let has_error =
-            serde_json::from_slice::<Value>(body).is_ok_and(|json| json.get("error").is_some());
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let has_error = json.get("error").is_some();
+        // A Lukasa without a service, or this one itself.
+        if json["error"]["code"] == ProblemCode::UpstreamUnavailable.as_str() {
+            return Self::NotChat;
+        }
         match status.as_u16() {
             401 | 403 => Self::Key,
             // A service names its error; a server that has no such path does not.
@@ -322,6 +327,7 @@ fn sync_folder(file: &Path) -> io::Result<()> {
 /// The service at this address, if one answers with a list of models.
 async fn probe(client: &reqwest::Client, name: &str, url: &str) -> Option<FoundService> {
     let request = client.get(format!("{url}/models")).timeout(PROBE_TIMEOUT);
+    let request = request.header(upstream::SENDER, upstream::sender());
     let mut answer = request.send().await.ok()?;
     if !answer.status().is_success() {
         return None;

@@ -13,7 +13,6 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use lukasa_core::{FactId, RetrievalId};
-use lukasa_engine::Engine;
 use lukasa_engine::context::ToolRun;
 use lukasa_models::protocol::{FilteredAnswer, PromptRequest, Sieve, ToolCall};
 use serde_json::{Value, json};
@@ -22,6 +21,7 @@ use super::caller::GatewayCaller;
 use super::refusal::GatewayError;
 use super::upstream::{Upstream, response_headers};
 use super::{ResponseObservers, is_compressed, is_stream};
+use crate::api::App;
 use crate::api::code::ProblemCode;
 use crate::tools::{self, ToolAnswer, ToolInvocation};
 
@@ -47,7 +47,7 @@ pub fn offer(prompt: &mut PromptRequest, caller: &GatewayCaller) -> BTreeSet<Str
 
 /// A chat with memory tools: several requests to the model, of which the client sees one answer.
 pub struct ToolRounds {
-    pub engine: Engine,
+    pub app: App,
     pub upstream: Upstream,
     pub path: String,
     pub headers: HeaderMap,
@@ -76,7 +76,12 @@ pub async fn pass(rounds: ToolRounds, answer: reqwest::Response) -> Result<Respo
     // An answer that is not streamed is sent only once it is complete, so a failure is still an
     // error.
     let (mut body, mut tool_loop) = (Vec::new(), tool_loop);
-    let broken = |_| GatewayError::of(ProblemCode::UpstreamUnavailable);
+    let broken = |error: io::Error| {
+        GatewayError::of(match error.kind() {
+            io::ErrorKind::PermissionDenied => ProblemCode::Unauthenticated,
+            _ => ProblemCode::UpstreamUnavailable,
+        })
+    };
     while let Some((piece, rest)) = tool_loop.next().await.map_err(broken)? {
         body.extend_from_slice(&piece);
         tool_loop = rest;
@@ -169,6 +174,9 @@ impl ToolLoop {
     async fn advance(&mut self, mut pending: PendingCalls) -> io::Result<Vec<u8>> {
         if !pending.announced {
             pending.announced = true;
+            if pending.spoken.is_some() {
+                self.recheck().await?;
+            }
             let started = pending.waiting.iter().map(|call| {
                 json!({"id": call.id, "name": call.name, "arguments": arguments(call),
                        "state": "running"})
@@ -210,6 +218,18 @@ impl ToolLoop {
         Ok(Vec::new())
     }
 
+    /// Ends the chat before another round if its credential was revoked meanwhile. While the database
+    /// is unavailable it goes on, as a new chat would.
+    async fn recheck(&self) -> io::Result<()> {
+        let ToolRounds { app, caller, .. } = &self.rounds;
+        match app.recheck(&caller.credential).await {
+            Err(problem) if problem.is(ProblemCode::Unauthenticated) => {
+                Err(io::Error::new(io::ErrorKind::PermissionDenied, "the credential has ended"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Events about tool calls between those of the model, for a client that requested them.
     fn tool_events(&self, events: &[Value]) -> Vec<u8> {
         if !(self.streamed && self.rounds.caller.shows_tools) {
@@ -220,21 +240,21 @@ impl ToolLoop {
     }
 
     async fn run(&self, made: &ToolCall) -> ToolAnswer {
-        let ToolRounds { engine, caller, session, retrieval, .. } = &self.rounds;
+        let ToolRounds { app, caller, session, retrieval, .. } = &self.rounds;
         let mut call = ToolInvocation::new(&made.name, arguments(made));
         // Some services only number their calls; with the retrieval the id is unique.
         call.id = Some(format!("{retrieval} {} {}", self.repeats, made.id));
         call.session.clone_from(session);
         call.project.clone_from(&caller.wishes.project);
-        tools::run(engine, &caller.caller, &caller.permissions, call).await
+        tools::run(app.engine(), &caller.caller, &caller.permissions, call).await
     }
 
     /// Has the tool calls recorded, if this chat is recorded.
     fn record_runs(&mut self) {
-        let ToolRounds { engine, caller, retrieval, .. } = &self.rounds;
+        let ToolRounds { app, caller, retrieval, .. } = &self.rounds;
         let runs = std::mem::take(&mut self.runs);
         if caller.is_recorded && !runs.is_empty() {
-            engine.context.record_tool_calls_later(&caller.caller, *retrieval, runs);
+            app.engine().context.record_tool_calls_later(&caller.caller, *retrieval, runs);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! to Lukasa.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -28,6 +29,30 @@ pub const MEMORY_DEADLINE: Duration = Duration::from_millis(300);
 
 /// Placeholder key of clients that need no key but refuse to send none.
 const PLACEHOLDER_KEY: &str = "lukasa";
+
+/// Header of every request to a model service. Its value is another one in every process, so that a
+/// request that this server has sent to itself is recognized.
+pub(super) const SENDER: HeaderName = HeaderName::from_static("lukasa-sender");
+static PROCESS: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let id = format!("{:032x}", u128::from_be_bytes(clock::random()));
+    HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("lukasa"))
+});
+
+/// The sender of requests from this process.
+pub(super) fn sender() -> HeaderValue {
+    PROCESS.clone()
+}
+
+/// Refuses a request that this server has sent itself: it would call itself without end.
+pub(super) fn refuse_own(headers: &HeaderMap) -> Result<(), GatewayError> {
+    match headers.get(&SENDER).is_some_and(|sender| *sender == *PROCESS) {
+        true => Err(GatewayError::because(
+            ProblemCode::UpstreamUnavailable,
+            "The address of the model service is that of this server itself",
+        )),
+        false => Ok(()),
+    }
+}
 
 /// Settings of the model service.
 #[derive(Debug, Clone, Args)]
@@ -109,6 +134,12 @@ pub struct ModelService {
     key: Option<HeaderValue>,
 }
 
+impl ModelService {
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}/{path}", self.base)).header(SENDER, sender())
+    }
+}
+
 impl Upstream {
     pub fn new(url: &str, key: Option<&str>) -> anyhow::Result<Self> {
         let base = url.trim().trim_end_matches('/').to_owned();
@@ -158,7 +189,7 @@ impl Upstream {
         };
         let mut headers = self.headers(&HeaderMap::new(), true);
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let request = service.client.post(format!("{}/chat/completions", service.base));
+        let request = service.request(Method::POST, "chat/completions");
         request.headers(headers).timeout(within).body(body.to_string()).send().await
     }
 
@@ -171,7 +202,7 @@ impl Upstream {
     pub async fn check(&self, within: Duration) -> Result<StatusCode, String> {
         let Self::Service(service) = self else { return Ok(StatusCode::OK) };
         let headers = self.headers(&HeaderMap::new(), false);
-        let request = service.client.get(format!("{}/models", service.base)).headers(headers);
+        let request = service.request(Method::GET, "models").headers(headers);
         let answer = request.timeout(within).send().await;
         // The URL may contain a key of the operator; the error itself does not.
         answer.map(|answer| answer.status()).map_err(|error| error.without_url().to_string())
@@ -188,8 +219,7 @@ impl Upstream {
         let Self::Service(service) = self else {
             return Ok(guide::answer(&body, &headers, clock::now()).into());
         };
-        let url = format!("{}/{path}", service.base);
-        let request = service.client.request(method, url).headers(headers).body(body);
+        let request = service.request(method, path).headers(headers).body(body);
         request.send().await.map_err(|error| {
             // The URL may contain a key of the operator; the error itself does not.
             let error = error.without_url();

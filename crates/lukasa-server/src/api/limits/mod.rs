@@ -22,7 +22,7 @@ use moka::sync::Cache;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::App;
-use super::body::BodyBudget;
+use super::body::{BodyBudget, BodyHolder, BodyOwner};
 use super::error::Problem;
 use crate::api::code::ProblemCode;
 pub use rate::KeyedRate;
@@ -64,6 +64,7 @@ pub struct Limits {
     user_rate: KeyedRate<UserId>,
     tenant_rate: KeyedRate<TenantId>,
     user_slots: KeyedSlots<UserId>,
+    chat_slots: KeyedSlots<UserId>,
     /// By tenant and cell, so that requests that wait for one cell do not keep those of another.
     tenant_slots: KeyedSlots<(TenantId, Arc<str>)>,
     streams: OpenStreams,
@@ -93,6 +94,7 @@ impl Limits {
             user_rate: KeyedRate::per_second(settings.user_rate),
             tenant_rate: KeyedRate::per_second(settings.tenant_rate),
             user_slots: KeyedSlots::of_size(user_slots),
+            chat_slots: KeyedSlots::of_size(settings.chat_concurrency),
             tenant_slots: KeyedSlots::of_size(tenant_slots),
             streams: OpenStreams::default(),
             draining: AtomicBool::new(false),
@@ -109,6 +111,11 @@ impl Limits {
 
     /// Counts a request against its credential and its tenant.
     pub fn count_credential(&self, admitted: &AdmittedCredential) -> Result<(), Problem> {
+        let holder = match &admitted.user {
+            Some((user, _)) => BodyHolder::User(*user),
+            None => BodyHolder::Credential(admitted.key_id.clone()),
+        };
+        CurrentRequest::set_body_owner(admitted.tenant, holder);
         let key = self.key_rate.take(&admitted.key_id);
         key.map_err(|wait| over_rate("credential", wait))?;
         self.tenant_rate.take(&admitted.tenant).map_err(|wait| over_rate("tenant", wait))
@@ -116,6 +123,7 @@ impl Limits {
 
     /// Counts a request against its user.
     pub fn count_user(&self, caller: &Caller) -> Result<(), Problem> {
+        CurrentRequest::set_body_owner(caller.tenant, BodyHolder::User(caller.user));
         self.user_rate.take(&caller.user).map_err(|wait| over_rate("user", wait))
     }
 
@@ -134,15 +142,18 @@ impl Limits {
         if current.0.has_slot.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let busy = |whose: &str| {
-            let what = format!("Too many requests of this {whose} are in flight");
-            Problem::of(ProblemCode::RateLimited).because(&what)
-        };
         let user = self.user_slots.take(&caller.user).await.map_err(|()| busy("user"))?;
         let tenant = self.tenant_slots.take(&(caller.tenant, cell)).await;
         let tenant = tenant.map_err(|()| busy("tenant"))?;
-        let mut permits = current.0.permits.lock().unwrap_or_else(PoisonError::into_inner);
-        permits.extend(user.into_iter().chain(tenant));
+        current.hold(user.into_iter().chain(tenant));
+        Ok(())
+    }
+
+    /// Waits for a slot of the user for a request to `/v1`. It is held as long as the
+    /// [`CurrentRequest`], which the gateway keeps until the answer has ended.
+    pub async fn take_chat_slot(&self, caller: &Caller) -> Result<(), Problem> {
+        let Some(current) = CurrentRequest::get() else { return Ok(()) };
+        current.hold(self.chat_slots.take(&caller.user).await.map_err(|()| busy("user"))?);
         Ok(())
     }
 
@@ -189,6 +200,12 @@ impl Limits {
     }
 }
 
+/// A problem for a request for which no slot is free.
+fn busy(whose: &str) -> Problem {
+    let what = format!("Too many requests of this {whose} are in flight");
+    Problem::of(ProblemCode::RateLimited).because(&what)
+}
+
 /// A problem for a request over a rate limit, with the time after which to retry.
 pub fn over_rate(of: &str, wait: Duration) -> Problem {
     Problem::of(ProblemCode::RateLimited)
@@ -202,7 +219,7 @@ fn last_ip(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
 }
 
 /// The network of an address: a client with one IPv6 address usually has its whole /64.
-fn network_of(ip: IpAddr) -> IpAddr {
+pub(crate) fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) => {
             let bits = u128::from(ip) & !u128::from(u64::MAX);
@@ -219,6 +236,7 @@ pub struct CurrentRequest(Arc<RequestState>);
 #[derive(Default)]
 struct RequestState {
     address: Option<IpAddr>,
+    body_owner: Mutex<Option<BodyOwner>>,
     has_slot: AtomicBool,
     permits: Mutex<Vec<OwnedSemaphorePermit>>,
 }
@@ -231,6 +249,25 @@ impl CurrentRequest {
     /// The request of this task. Work that outlives the answer keeps it, and with it the slots.
     pub fn get() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok()
+    }
+
+    fn hold(&self, more: impl IntoIterator<Item = OwnedSemaphorePermit>) {
+        self.0.permits.lock().unwrap_or_else(PoisonError::into_inner).extend(more);
+    }
+
+    /// Whose body this request has, as far as it is known.
+    pub fn body_owner() -> BodyOwner {
+        let known = Self::get().and_then(|current| {
+            current.0.body_owner.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        });
+        known.unwrap_or(BodyOwner { tenant: None, holder: BodyHolder::Anonymous })
+    }
+
+    fn set_body_owner(tenant: TenantId, holder: BodyHolder) {
+        if let Some(current) = Self::get() {
+            let mut owner = current.0.body_owner.lock().unwrap_or_else(PoisonError::into_inner);
+            *owner = Some(BodyOwner { tenant: Some(tenant), holder });
+        }
     }
 
     fn address() -> Option<IpAddr> {

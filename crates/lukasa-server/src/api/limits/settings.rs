@@ -20,6 +20,11 @@ pub struct LimitSettings {
     /// Open connections; one more is answered 503 and closed
     #[arg(long, env = "LUKASA_MAX_CONNECTIONS", default_value_t = 4096, value_name = "N")]
     pub max_connections: usize,
+    /// Open connections from one address; one more is answered 503 and closed. 256 unless set, or no
+    /// limit with `--client-ip-header`: then all come from the proxy. Those of this machine are not
+    /// counted
+    #[arg(long, env = "LUKASA_ADDRESS_CONNECTIONS", value_name = "N")]
+    pub address_connections: Option<usize>,
     /// Requests in flight; one more is answered 503. `/v1` has a separate limit, four times as high
     #[arg(long, env = "LUKASA_MAX_IN_FLIGHT", default_value_t = 512, value_name = "N")]
     pub max_in_flight: usize,
@@ -29,6 +34,9 @@ pub struct LimitSettings {
     /// Concurrent requests of one tenant in each cell; three quarters of `--pool-size` unless set
     #[arg(long, env = "LUKASA_TENANT_CONCURRENCY", value_name = "N")]
     pub tenant_concurrency: Option<usize>,
+    /// Concurrent requests of one user to `/v1`, each until its answer has ended
+    #[arg(long, env = "LUKASA_CHAT_CONCURRENCY", default_value_t = 64, value_name = "N")]
+    pub chat_concurrency: usize,
     /// Requests per second from one address; bursts may be twice as high
     #[arg(long, env = "LUKASA_IP_RATE", default_value_t = 1_000, value_name = "N")]
     pub ip_rate: u32,
@@ -61,9 +69,11 @@ impl Default for LimitSettings {
             gateway_body: 16,
             import_unpacked: 64,
             max_connections: 4096,
+            address_connections: None,
             max_in_flight: 512,
             user_concurrency: None,
             tenant_concurrency: None,
+            chat_concurrency: 64,
             ip_rate: 1_000,
             refused_rate: 20,
             key_rate: 1_000,
@@ -72,5 +82,31 @@ impl Default for LimitSettings {
             client_ip_header: None,
             local_origins: Vec::new(),
         }
+    }
+}
+
+/// Open connections from one address, if every client has its own.
+const ADDRESS_CONNECTIONS: usize = 256;
+
+impl LimitSettings {
+    /// How many connections one address may have open; 0 is no limit.
+    pub fn max_address_connections(&self) -> usize {
+        let default = if self.client_ip_header.is_some() { 0 } else { ADDRESS_CONNECTIONS };
+        self.address_connections.unwrap_or(default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_through_a_proxy_are_not_limited_by_address() {
+        let mut settings = LimitSettings::default();
+        assert_eq!(settings.max_address_connections(), ADDRESS_CONNECTIONS);
+        settings.client_ip_header = Some(axum::http::header::FORWARDED);
+        assert_eq!(settings.max_address_connections(), 0);
+        settings.address_connections = Some(9);
+        assert_eq!(settings.max_address_connections(), 9);
     }
 }

@@ -188,6 +188,10 @@ impl ServerHandler for Handler {
             return Ok(InputRequiredResult::from_input_requests(requests).into());
         }
         call.replies.insert(question.key.clone(), self.ask(question, &context).await);
+        // The answer may have taken minutes, in which the credential may have been revoked.
+        if let Err(problem) = self.app.recheck(&caller.credential).await {
+            return Err(ErrorData::invalid_request(problem.sentence(), None));
+        }
         Ok(result(self.run(&caller, call).await).into())
     }
 

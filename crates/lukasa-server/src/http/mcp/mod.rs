@@ -34,6 +34,7 @@ use crate::api::auth::USER;
 use crate::api::body::{MAX_JSON_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
+use crate::api::recheck::HeldCredential;
 use crate::api::request::project_in;
 use crate::api::{App, McpSettings};
 use handler::Handler;
@@ -49,6 +50,7 @@ const MAX_SESSIONS: u64 = 1_000;
 struct McpCaller {
     admitted: AdmittedCredential,
     caller: Caller,
+    credential: HeldCredential,
     /// The project that the client works on.
     project: Option<Project>,
 }
@@ -131,7 +133,10 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
     }
     let caller = match mcp.app.admit_mcp_caller(request.headers()).await {
         Ok((admitted, caller)) => match project_in(request.headers()) {
-            Ok(project) => McpCaller { admitted, caller, project },
+            Ok(project) => {
+                let credential = HeldCredential::of(request.headers(), &admitted);
+                McpCaller { admitted, caller, credential, project }
+            }
             Err(what) => {
                 return Problem::of(ProblemCode::MalformedHeader).because(what).into_response();
             }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::changing::{MAX_BATCH, pace};
-use super::{Parties, caller_about, malformed, parse_filter, shape};
+use super::{Parties, caller_about, derive_key, malformed, parse_filter, shape};
 use crate::api::App;
 use crate::api::auth::WriteCredential;
 use crate::api::error::Problem;
@@ -94,10 +94,7 @@ pub(super) async fn add(
     for (number, (_, text)) in messages.iter().filter(|(role, _)| role == "user").enumerate() {
         pace(&app, &admitted, &caller, number).await;
         let mut request = sent.request(caller.clone());
-        if let Some(idempotency) = &mut request.idempotency {
-            // One request with one key saves several memories, each with a derived key.
-            idempotency.key = format!("{}#{number}", idempotency.key);
-        }
+        derive_key(&mut request, &format!("add {number}"));
         let claim = shape::claim(text, sent.body.extra_fields());
         let active_project = project.clone();
         let new =
@@ -135,9 +132,7 @@ async fn learn(
     for (number, chunk) in messages.chunks(TURNS_AT_ONCE).enumerate() {
         let turns = chunk.iter().map(turn).collect();
         let mut request = sent.request(caller.clone());
-        if let Some(idempotency) = &mut request.idempotency {
-            idempotency.key = format!("{}#{number}", idempotency.key);
-        }
+        derive_key(&mut request, &format!("append {number}"));
         let (engine, to, project) = (app.engine().clone(), session.clone(), project.clone());
         let work =
             async move { engine.sessions.append_turns_in(&request, &to, project, turns).await };

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::filter::Mem0Filter;
 use super::reading::{NamedQuery, get_current, list_matching};
 use super::shape::PARTIES;
-use super::{caller_about, malformed, resolve_id, shape};
+use super::{caller_about, derive_key, malformed, resolve_id, resolve_item, shape};
 use crate::api::App;
 use crate::api::auth::WriteCredential;
 use crate::api::code::ProblemCode;
@@ -60,8 +60,7 @@ async fn change<T>(
     sent: &JsonRequest<T>,
     Item { place, id, change }: Item<'_>,
 ) -> Result<Map<String, Value>, Problem> {
-    let (caller, target) = resolve_id(app, admitted, headers, id).await?;
-    pace(app, admitted, &caller, place).await;
+    let (caller, target) = resolve_item(app, admitted, headers, id, place).await?;
     let caller = caller.through_a_model();
     let mut memory = get_current(app, &caller, &target).await?;
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
@@ -91,10 +90,7 @@ async fn change<T>(
     for (step_place, step) in steps.into_iter().enumerate() {
         let (engine, target) = (app.engine().clone(), target.clone());
         let mut request = sent.request(caller.clone());
-        // Each step of each item is a write of its own.
-        if let Some(idempotency) = &mut request.idempotency {
-            idempotency.key = format!("mem0:{place}:{step_place}:{}", idempotency.key);
-        }
+        derive_key(&mut request, &format!("update {place} {step_place}"));
         let work = async move { engine.facts.update(&request, &target, step).await };
         memory = app.detached(work).await?.memories.into_iter().next().unwrap_or(memory);
     }
@@ -230,8 +226,8 @@ pub(super) async fn forget_several(
 ) -> Result<Json<Value>, Problem> {
     check_batch(&sent.body)?;
     for (place, one) in sent.body.memories.iter().enumerate() {
-        let (caller, target) = resolve_id(&app, &admitted, &headers, &one.memory_id).await?;
-        pace(&app, &admitted, &caller, place).await;
+        let item = resolve_item(&app, &admitted, &headers, &one.memory_id, place);
+        let (caller, target) = item.await?;
         get_current(&app, &caller, &target).await?;
         forget_one(&app, &caller, target).await?;
     }

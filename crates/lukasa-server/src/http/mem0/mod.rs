@@ -24,6 +24,7 @@ use lukasa_engine::credentials::AdmittedCredential;
 use lukasa_engine::facts::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use self::adding::add;
 use self::changing::{forget, forget_all, forget_entity, forget_several, update, update_several};
@@ -120,13 +121,26 @@ impl Parties {
     }
 }
 
-/// The caller for a request about this user, as at every other route: the user is put into the
-/// header where it is read. The credential was checked before the body was read.
+/// The caller for a request about this user, as at every other route. The credential was checked
+/// before the body was read.
 async fn caller_about(
     app: &App,
     admitted: &AdmittedCredential,
     headers: &HeaderMap,
     user: Option<&str>,
+) -> Result<Caller, Problem> {
+    caller_of_item(app, admitted, headers, user, 0).await
+}
+
+/// The caller for an item of a request: the user is put into the header where it is read. Each item
+/// is counted once. The first is counted like any request; the others wait until the rates allow
+/// them, so that a request does not end half-way.
+async fn caller_of_item(
+    app: &App,
+    admitted: &AdmittedCredential,
+    headers: &HeaderMap,
+    user: Option<&str>,
+    place: usize,
 ) -> Result<Caller, Problem> {
     let mut headers = headers.clone();
     if let Some(user) = user {
@@ -134,7 +148,12 @@ async fn caller_about(
         headers.insert(auth::USER, name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?);
     }
     let user = auth::user_of(app, admitted, &headers)?;
-    app.caller_about(admitted, &user).await
+    if place == 0 {
+        return app.caller_about(admitted, &user).await;
+    }
+    let caller = admitted.caller(&user);
+    app.limits().wait_for_rates(admitted, &caller).await;
+    Ok(caller)
 }
 
 /// The caller and the memory of an id. A memory of another user is answered like a missing one.
@@ -144,9 +163,20 @@ async fn resolve_id(
     headers: &HeaderMap,
     id: &str,
 ) -> Result<(Caller, Target), Problem> {
+    resolve_item(app, admitted, headers, id, 0).await
+}
+
+/// The same for an item of a request, which counts against the rates.
+async fn resolve_item(
+    app: &App,
+    admitted: &AdmittedCredential,
+    headers: &HeaderMap,
+    id: &str,
+    place: usize,
+) -> Result<(Caller, Target), Problem> {
     let absent = || Problem::of(ProblemCode::MemoryNotFound);
     let id = Mem0Id::parse(id);
-    let caller = caller_about(app, admitted, headers, id.user.as_deref()).await;
+    let caller = caller_of_item(app, admitted, headers, id.user.as_deref(), place).await;
     let caller = caller.map_err(|problem| {
         let other_user =
             problem.is(ProblemCode::WrongUser) || problem.is(ProblemCode::UserRequired);
@@ -154,6 +184,15 @@ async fn resolve_id(
     })?;
     let memory = id.memory.parse().map_err(|_| absent())?;
     Ok((caller, Target::Id(memory)))
+}
+
+/// Gives one of the writes of a request an idempotency key of its own. It is a hash, because the
+/// request's key may already be as long as a key can be.
+fn derive_key(request: &mut lukasa_engine::Request, write: &str) {
+    if let Some(idempotency) = &mut request.idempotency {
+        let hash = Sha256::digest(format!("{write}:{}", idempotency.key));
+        idempotency.key = format!("mem0:{}", hex::encode(hash));
+    }
 }
 
 /// A problem with the body.

@@ -7,7 +7,7 @@ use lukasa_server::api::LimitSettings;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::app::TestApp;
+use crate::app::{Answer, Client, TestApp};
 
 /// Sends a head without a body; returns the status line of the response if there is one.
 async fn answer_before_body(base: &str, head: &str) -> Option<String> {
@@ -61,41 +61,64 @@ async fn json_with_too_many_values_or_levels_is_rejected() {
     me.send("POST", "/mcp", deep.into()).await.refused(400, "malformed_body");
 }
 
+/// A connection on which a large request of this client has begun.
+async fn begin(client: &Client, bytes_sent: usize) -> TcpStream {
+    let head = format!(
+        "POST /api/sessions/s/turns HTTP/1.1\r\nhost: localhost\r\nauthorization: {}\r\n\
+         x-lukasa-user: {}\r\ncontent-type: application/json\r\ncontent-length: 1048000\r\n\r\n",
+        client.header("authorization"),
+        client.header("x-lukasa-user"),
+    );
+    let mut stream = TcpStream::connect(client.base.trim_start_matches("http://")).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&vec![b' '; bytes_sent]).await.unwrap();
+    stream
+}
+
+/// Sends a request of 300 KB, again until it is answered so or not any more.
+async fn until(client: &Client, is_done: impl Fn(&Answer) -> bool) -> Answer {
+    let body = serde_json::json!({ "turns": [], "title": "x".repeat(300 * 1024) });
+    for _ in 0..100 {
+        let answer = client.post("/api/sessions/s/turns", body.clone()).await;
+        if is_done(&answer) {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the memory was not reserved or released in time");
+}
+
+#[tokio::test]
+async fn declared_bodies_take_no_memory_before_they_arrive() {
+    let settings = LimitSettings { body_memory: 1, ..LimitSettings::default() };
+    let app = TestApp::with_limits(&settings).await;
+    let (alice, bob) =
+        (app.tenant_key("acme").await.about("alice"), app.tenant_key("globex").await.about("bob"));
+    let slow = [begin(&alice, 0).await, begin(&alice, 100).await, begin(&bob, 100).await];
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    for client in [&alice, &bob] {
+        let answer = until(client, |_| true).await;
+        assert!(![429, 503].contains(&answer.status), "{}", answer.text());
+    }
+    drop(slow);
+}
+
 #[tokio::test]
 async fn bodies_in_flight_share_one_memory_budget() {
     let settings = LimitSettings { body_memory: 1, ..LimitSettings::default() };
     let app = TestApp::with_limits(&settings).await;
-    let key = app.tenant_key("acme").await.about("alice");
-    let turns = |kilobytes: usize| {
-        let turn = serde_json::json!({ "role": "user", "content": "word ".repeat(200) });
-        serde_json::json!({ "turns": vec![turn; kilobytes.min(90)],
-                            "title": "x".repeat(kilobytes * 1024) })
-    };
-    // A request that declares a megabyte and does not send it holds the budget.
-    let head = format!(
-        "POST /api/sessions/s/turns HTTP/1.1\r\nhost: localhost\r\nauthorization: {}\r\n\
-         x-lukasa-user: alice\r\ncontent-type: application/json\r\ncontent-length: 1048000\r\n\r\n",
-        key.header("authorization")
-    );
-    let mut holder = TcpStream::connect(app.base.trim_start_matches("http://")).await.unwrap();
-    holder.write_all(head.as_bytes()).await.unwrap();
-    let mut refused = key.post("/api/sessions/s/turns", turns(300)).await;
-    for _ in 0..100 {
-        if refused.status == 503 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        refused = key.post("/api/sessions/s/turns", turns(300)).await;
+    let key = app.tenant_key("acme").await;
+    let (alice, other) = (key.about("alice"), key.about("zoe"));
+    let bob = app.tenant_key("globex").await.about("bob");
+    let holder = begin(&alice, 700 * 1024).await;
+    for client in [&alice, &other] {
+        let refused = until(client, |answer| answer.status == 429).await;
+        let refused = refused.refused(429, "rate_limited");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        client.save("Small bodies need none of it").await;
     }
-    let refused = refused.refused(503, "overloaded");
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    key.save("Small bodies need none of it").await;
+    let of_bob = until(&bob, |_| true).await;
+    assert!(![429, 503].contains(&of_bob.status), "another tenant is served: {}", of_bob.text());
     drop(holder);
-    for _ in 0..100 {
-        if key.post("/api/sessions/s/turns", turns(300)).await.status != 503 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("the memory was not released");
+    until(&alice, |answer| answer.status != 429).await;
 }

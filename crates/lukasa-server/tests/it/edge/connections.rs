@@ -40,6 +40,7 @@ async fn listen(limits: ListenLimits) -> Listening {
 fn limits() -> ListenLimits {
     ListenLimits {
         max_connections: 3,
+        max_address_connections: 0,
         header_timeout: Duration::from_millis(300),
         idle_timeout: Duration::from_millis(1_500),
         write_timeout: Duration::from_secs(60),

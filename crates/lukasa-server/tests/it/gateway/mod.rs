@@ -1,5 +1,6 @@
 //! The gateway: a real server over a real PostgreSQL, with a scripted upstream service behind it.
 
+mod account;
 mod capture;
 mod context;
 mod fail_open;
@@ -7,4 +8,6 @@ pub mod fixture;
 mod guide;
 mod model_setup;
 mod passthrough;
+mod revocation;
+mod slots;
 mod tools;

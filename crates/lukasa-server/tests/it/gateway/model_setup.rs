@@ -156,6 +156,24 @@ async fn model_setup_applies_at_once_and_survives_a_restart() {
 }
 
 #[tokio::test]
+async fn model_setup_refuses_the_address_of_the_server_itself() {
+    let fixture = SetupFixture::open().await;
+    let console = fixture.console(None, Some(&fixture.file())).await;
+    let body = json!({"url": format!("{}/v1", console.base), "model": "lukasa/guide"});
+    assert_eq!(console.post(TEST_PATH, body.clone()).await.expect(200).at("/reason"), "not_chat");
+    console.put(PATH, body.clone()).await.refused(422, "invalid_request");
+    // Nor is it called without end if a file names it.
+    let app = App::new(fixture.app.engine.clone(), AuthMode::Local);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let upstream = Upstream::new(&format!("{base}/v1"), None).unwrap();
+    let gateway = Gateway::new(app.clone(), Some(upstream));
+    tokio::spawn(axum::serve(listener, router_with(app, gateway)).into_future());
+    let answer = say(&console.at(&base), &["Hello"]).await.expect(502);
+    assert!(answer.text().contains("this server itself"), "{}", answer.text());
+}
+
+#[tokio::test]
 async fn model_setup_ignores_an_invalid_file() {
     let fixture = SetupFixture::open().await;
     fs::write(fixture.file(), r#"{"url": "nonsense"}"#).unwrap();

@@ -3,6 +3,7 @@
 
 mod api;
 mod isolation;
+mod limits;
 
 use serde_json::{Value, json};
 

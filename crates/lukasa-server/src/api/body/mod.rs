@@ -2,8 +2,9 @@
 //! of the process share. A JSON body is scanned for depth and count of values before it is parsed,
 //! because a parsed value takes many times the memory of its text.
 
+mod budget;
+
 use std::error::Error as _;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::RequestExt as _;
@@ -12,21 +13,22 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_LENGTH;
 use futures_util::StreamExt as _;
 use http_body_util::LengthLimitError;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::code::ProblemCode;
-use super::error::Problem;
+use budget::UNIT_BYTES;
+pub use budget::{BodyBudget, BodyHolder, BodyOwner, BodyPermit};
 
-/// The unit in which memory is reserved. A body up to this size reserves nothing.
-const UNIT_BYTES: usize = 64 * 1024;
-/// How long a body waits for memory before it is refused.
-const RESERVE_TIMEOUT: Duration = Duration::from_millis(100);
+use crate::api::code::ProblemCode;
+use crate::api::error::Problem;
+use crate::api::limits::CurrentRequest;
+
+/// How much memory a body that arrives reserves at a time.
+const RESERVE_BYTES: usize = 1024 * 1024;
 /// How long a client may send nothing in the middle of a body.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a whole body may take, plus one second for each `SLOWEST_BYTES_PER_SECOND`.
+/// How long a body may take before it needs to have arrived at `SLOWEST_BYTES_PER_SECOND`.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-const SLOWEST_BYTES_PER_SECOND: u64 = 64 * 1024;
+const SLOWEST_BYTES_PER_SECOND: usize = 64 * 1024;
 /// About how much memory one parsed JSON value takes beyond its text.
 const VALUE_BYTES: usize = 96;
 /// The deepest nesting of a JSON body.
@@ -36,61 +38,21 @@ pub const MAX_JSON_VALUES: usize = 200_000;
 /// The most values in a body of JSON lines: 500 items of 500 turns each.
 pub const MAX_LINES_VALUES: usize = 4_000_000;
 
-/// The memory that bodies in flight may take together, in this process.
-#[derive(Clone)]
-pub struct BodyBudget {
-    units: Arc<Semaphore>,
-    total: u32,
-}
-
-/// Memory that is reserved until this is dropped.
-#[derive(Default)]
-pub struct BodyPermit(Option<OwnedSemaphorePermit>);
-
-impl BodyBudget {
-    /// Creates a budget of this many megabytes; 0 is no limit.
-    pub fn of_megabytes(megabytes: u32) -> Self {
-        let total = match megabytes {
-            0 => u32::MAX >> 3,
-            some => some.saturating_mul(16).min(u32::MAX >> 3),
-        };
-        Self { units: Arc::new(Semaphore::new(total as usize)), total }
-    }
-
-    /// Reserves memory for this many bytes. One request may take the whole budget, never more.
-    pub async fn reserve(&self, bytes: usize) -> Result<BodyPermit, Problem> {
-        if bytes <= UNIT_BYTES {
-            return Ok(BodyPermit(None));
-        }
-        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX).min(self.total);
-        let units = Arc::clone(&self.units).acquire_many_owned(units);
-        match timeout(RESERVE_TIMEOUT, units).await {
-            Ok(Ok(permit)) => Ok(BodyPermit(Some(permit))),
-            _ => Err(Problem::of(ProblemCode::Overloaded)
-                .because("Too many large requests are in flight")),
-        }
-    }
-}
-
-impl BodyPermit {
-    fn add(&mut self, more: BodyPermit) {
-        match (&mut self.0, more.0) {
-            (Some(held), Some(more)) => held.merge(more),
-            (held @ None, more) => *held = more,
-            (Some(_), None) => {}
-        }
-    }
-}
-
 /// A body, and the memory reserved for it.
 pub struct ReadBody {
     pub bytes: Bytes,
     pub permit: BodyPermit,
+    owner: BodyOwner,
+}
+
+/// How long a body may take of which this much has arrived.
+fn time_for(received: usize) -> Duration {
+    BODY_TIMEOUT + Duration::from_secs((received / SLOWEST_BYTES_PER_SECOND) as u64)
 }
 
 impl ReadBody {
-    /// Reads a request's body within the limit of its route. Memory is reserved for what is
-    /// declared before any of it is read, and for the rest as it arrives.
+    /// Reads a request's body within the limit of its route. Memory is reserved as it arrives: what
+    /// is only declared takes none of it from others.
     pub async fn read(budget: &BodyBudget, request: Request) -> Result<Self, Problem> {
         let declared = request.headers().get(CONTENT_LENGTH);
         let declared: Option<u64> = declared.and_then(|text| text.to_str().ok()?.parse().ok());
@@ -102,14 +64,14 @@ impl ReadBody {
             return Err(Problem::of(ProblemCode::BodyTooLarge));
         }
         let expected = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
-        let mut permit = budget.reserve(expected).await?;
-        let mut reserved = expected.max(UNIT_BYTES);
-        let allowed = BODY_TIMEOUT + Duration::from_secs(hint.lower() / SLOWEST_BYTES_PER_SECOND);
-        let deadline = Instant::now() + allowed;
+        let owner = CurrentRequest::body_owner();
+        let (mut permit, mut reserved) = (BodyPermit::default(), UNIT_BYTES);
+        let started = Instant::now();
         let mut stream = body.into_data_stream();
         let mut bytes = Vec::with_capacity(expected.min(UNIT_BYTES));
         loop {
             let next = timeout(BODY_IDLE_TIMEOUT, stream.next());
+            let deadline = started + time_for(bytes.len());
             let chunk = match timeout_at(deadline, next).await {
                 Ok(Ok(Some(Ok(chunk)))) => chunk,
                 Ok(Ok(None)) => break,
@@ -117,13 +79,19 @@ impl ReadBody {
                 Ok(Err(_)) | Err(_) => return Err(Problem::of(ProblemCode::RequestTimeout)),
             };
             if bytes.len() + chunk.len() > reserved {
-                let more = (bytes.len() + chunk.len() - reserved).max(1024 * 1024);
-                permit.add(budget.reserve(more).await?);
+                let needed = bytes.len() + chunk.len() - reserved;
+                let rest = match expected {
+                    // The length was not declared.
+                    0 => RESERVE_BYTES,
+                    _ => expected.saturating_sub(reserved).min(RESERVE_BYTES),
+                };
+                let more = rest.max(needed);
+                budget.reserve(&mut permit, &owner, more).await?;
                 reserved += more;
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(Self { bytes: bytes.into(), permit })
+        Ok(Self { bytes: bytes.into(), permit, owner })
     }
 
     /// Refuses JSON that is too deep or has too many values, and reserves memory for the rest.
@@ -140,8 +108,7 @@ impl ReadBody {
             scan_json(&self.bytes, max_values)
         };
         let values = shape.map_err(Problem::from)?;
-        self.permit.add(budget.reserve(values * VALUE_BYTES).await?);
-        Ok(())
+        self.reserve(budget, values * VALUE_BYTES).await
     }
 
     /// Whether it is large enough to be processed on a blocking thread.
@@ -151,8 +118,7 @@ impl ReadBody {
 
     /// Reserves memory besides the body's own.
     pub async fn reserve(&mut self, budget: &BodyBudget, bytes: usize) -> Result<(), Problem> {
-        self.permit.add(budget.reserve(bytes).await?);
-        Ok(())
+        budget.reserve(&mut self.permit, &self.owner, bytes).await
     }
 }
 
@@ -242,18 +208,35 @@ mod tests {
         assert_eq!(deep, Err(JsonExcess::Depth));
     }
 
+    #[test]
+    fn body_has_to_arrive_at_the_slowest_rate() {
+        assert_eq!(time_for(0), BODY_TIMEOUT);
+        assert_eq!(time_for(64 << 10), BODY_TIMEOUT + Duration::from_secs(1));
+        assert_eq!(time_for(64 << 20), BODY_TIMEOUT + Duration::from_secs(1024));
+    }
+
     #[tokio::test]
-    async fn body_memory_is_reserved_and_given_back() {
-        let budget = BodyBudget::of_megabytes(1);
-        let held = budget.reserve(600 * 1024).await.unwrap();
-        let refused = budget.reserve(600 * 1024).await.err().unwrap();
-        assert!(refused.is(ProblemCode::Overloaded));
-        assert!(budget.reserve(10_000).await.is_ok(), "small bodies reserve nothing");
-        drop(held);
-        // A reservation above the budget takes the whole budget, and others are refused.
-        let whole = budget.reserve(50 << 20).await.unwrap();
-        assert!(budget.reserve(100_000).await.is_err());
-        drop(whole);
-        assert!(budget.reserve(600 * 1024).await.is_ok());
+    async fn memory_is_reserved_for_what_has_arrived() {
+        let budget = BodyBudget::of_megabytes(4);
+        let (sender, receiver) = tokio::sync::mpsc::unbounded_channel::<Bytes>();
+        let pieces = futures_util::stream::unfold(receiver, |mut receiver| async move {
+            Some((Ok::<_, std::convert::Infallible>(receiver.recv().await?), receiver))
+        });
+        let body = axum::body::Body::from_stream(pieces);
+        let request = Request::builder().header(CONTENT_LENGTH, 2_000_000).body(body).unwrap();
+        let reader = budget.clone();
+        let reading = tokio::spawn(async move { ReadBody::read(&reader, request).await });
+        tokio::task::yield_now().await;
+        assert_eq!(budget.reserved_bytes(), 0, "nothing has arrived");
+        sender.send(vec![0; 200 * 1024].into()).unwrap();
+        while budget.reserved_bytes() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(budget.reserved_bytes(), RESERVE_BYTES);
+        drop(sender);
+        let read = reading.await.unwrap().ok().unwrap();
+        assert_eq!(read.bytes.len(), 200 * 1024);
+        drop(read);
+        assert_eq!(budget.reserved_bytes(), 0);
     }
 }
