@@ -18,6 +18,7 @@
 //! | anything else | accepted | accepted | accepted | accepted |
 
 mod names;
+mod quoted;
 
 use lukasa_text::screen::secret::{self, SecretKind};
 use lukasa_text::screen::{Reading, Sensitive};
@@ -28,6 +29,7 @@ use crate::fact::{Claim, Force, Version, value_text};
 use crate::origin::{Origin, Voice};
 use crate::words;
 pub use names::{is_plain_key, line_directs, name_directs, project_directs, project_fault};
+pub use quoted::{is_about, is_carried, is_content_carried};
 
 /// Contradicting a memory of at least this importance needs consent (R125).
 pub const IMPORTANT: f32 = 0.85;
@@ -292,8 +294,8 @@ impl Voice {
     }
 }
 
-/// Whether a writer may replace a memory. `quoted`: the new words occur in a sentence that the user
-/// typed.
+/// Whether a writer may replace a memory. `quoted`: a sentence that the user typed carries the new
+/// claim and is about the memory, see [`is_carried`] and [`is_about`].
 pub fn may_replace(writer: Writer, old: &Version, quoted: bool, policy: AgentPolicy) -> bool {
     match writer {
         Writer::Human => true,

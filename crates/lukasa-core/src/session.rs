@@ -173,6 +173,13 @@ pub struct Turn {
     pub marked: bool,
 }
 
+impl Turn {
+    /// Whether an assistant told what the user said, see [`NewTurn::reported`].
+    pub fn is_reported(&self) -> bool {
+        self.role == Role::User && self.origin == Origin::Assistant
+    }
+}
+
 /// A message to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTurn {
@@ -187,6 +194,8 @@ pub struct NewTurn {
     /// The memories it reports as used, and the retrieval that returned them.
     pub used: Vec<FactId>,
     pub retrieval: Option<RetrievalId>,
+    /// Whether an assistant tells what was said, so that nothing of it counts as typed by the user.
+    pub reported: bool,
 }
 
 impl NewTurn {
@@ -200,7 +209,14 @@ impl NewTurn {
             marked: false,
             used: Vec::new(),
             retrieval: None,
+            reported: false,
         }
+    }
+
+    /// Origin of its words, if this credential sends it.
+    pub fn origin(&self, credential: Origin) -> Origin {
+        let origin = self.role.origin(credential);
+        if self.reported { origin.min(Origin::Assistant) } else { origin }
     }
 
     /// A message captured by the gateway: without the memory blocks that Lukasa had inserted, and
@@ -392,6 +408,20 @@ mod tests {
         assert_eq!(Role::User.origin(Origin::Import), Origin::Import);
         assert_eq!(Role::Assistant.origin(Origin::Document), Origin::Document);
         assert_eq!(Role::System.origin(Origin::UserSaid), Origin::Document);
+    }
+
+    #[test]
+    fn reported_turn_of_the_user_has_at_most_the_assistant_origin() {
+        let reported = NewTurn { reported: true, ..NewTurn::saying(Role::User, "hello") };
+        for (credential, expected) in [
+            (Origin::UserSaid, Origin::Assistant),
+            (Origin::Assistant, Origin::Assistant),
+            (Origin::Import, Origin::Import),
+        ] {
+            assert_eq!(reported.origin(credential), expected);
+        }
+        let typed = NewTurn::saying(Role::User, "hello");
+        assert_eq!(typed.origin(Origin::Assistant), Origin::UserTurn);
     }
 
     #[test]

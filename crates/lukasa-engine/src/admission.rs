@@ -2,9 +2,11 @@
 //! written. The rules are in [`lukasa_core::admission`]; this module collects their inputs.
 
 use lukasa_core::admission::{
-    Decision, Screening, Sensitivity, Writer, decide, project_fault, without_authority,
+    Decision, Screening, Sensitivity, Writer, decide, is_about, is_carried, is_content_carried,
+    project_fault, without_authority,
 };
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
+use lukasa_core::learning::explicit;
 use lukasa_core::learning::transcript::{QuoteMatch, Transcript};
 use lukasa_core::session::session_name_fault;
 use lukasa_core::{
@@ -12,7 +14,7 @@ use lukasa_core::{
 };
 use lukasa_store::session::SessionFilter;
 use lukasa_store::{Scope, domain, policy, session};
-use lukasa_text::screen::{ground, secret};
+use lukasa_text::screen::secret;
 
 use crate::error::{Error, Result};
 use crate::telemetry::record_admission;
@@ -56,8 +58,8 @@ pub(crate) struct AdmissionRequest<'a> {
     pub(crate) screening: &'a Screening,
     /// A human's consent to keep a sensitive claim although its domain is not open.
     pub(crate) keep_without_domain: bool,
-    /// The domain that the memory has already. If it was closed since, the memory can still be
-    /// corrected there.
+    /// The domain that the memory has already. If it was closed since, a human can still correct the
+    /// memory there.
     pub(crate) has_domain: Option<&'a str>,
     /// Whether other members of a space read the claim.
     pub(crate) is_shared: bool,
@@ -121,6 +123,7 @@ async fn decide_claim(
     let mut claim = without_authority(claim, writer);
     let keeps_without_domain =
         keep_without_domain && writer == Writer::Human && claim.domain.is_none();
+    let has_domain = has_domain.filter(|_| writer == Writer::Human);
     let named = claim.domain.as_deref().filter(|name| has_domain != Some(*name));
     let mut domain = check_domain(scope, named).await?;
     let detected_domain = screening.domain().filter(|name| claim.domain.as_deref() != Some(*name));
@@ -268,13 +271,16 @@ fn quoted_evidence(found: &QuoteMatch, keeps_words: bool) -> ClaimEvidence {
     ClaimEvidence { turn: Some(found.turn.to_string()), ..ClaimEvidence::of(QUOTE, words) }
 }
 
-/// Searches the user's own turns of a session for one of the quotations, and checks that it
-/// supports the new content, or what is new of it if it changes an `old` one. An agent's citation
-/// counts only if both hold. See [`latest_turns`] for a request without a session.
+/// Searches the user's own turns of a session for one of the quotations, and checks that it carries
+/// all texts of the claim that are shown, or what is new of them if the claim changes an `old` one,
+/// and then that it is about the same. An agent's citation counts only if all of this holds. Of a
+/// statement, which the server has read itself, only the content is compared. See [`latest_turns`]
+/// for a request without a session.
 pub(crate) async fn find_quotation(
     scope: &Scope,
-    content: &str,
-    old: Option<&str>,
+    caller: &Caller,
+    claim: &Claim,
+    old: Option<&Claim>,
     quotations: &[String],
     session: Option<&str>,
 ) -> Result<Option<Quoted>> {
@@ -282,16 +288,22 @@ pub(crate) async fn find_quotation(
         return Ok(None);
     }
     let Some((turns, keeps_words)) = latest_turns(scope, session).await? else { return Ok(None) };
-    let (content, quotations) = (content.to_owned(), quotations.to_vec());
-    let old = old.map(str::to_owned);
+    let (claim, old, quotations) = (claim.clone(), old.cloned(), quotations.to_vec());
+    let is_statement = caller.credential == explicit::CREDENTIAL;
     let search = move || {
         // The latest turns of the session: nothing follows them.
         let transcript = Transcript::of(&turns, &[]);
         quotations.iter().find_map(|quote| {
             let found = find_typed(&transcript, quote)?;
-            let said = [found.sentence.as_str()];
-            let changes = |old: &String| ground::changes(&content, old, &said);
-            if !ground::grounded(&content, &said) && !old.as_ref().is_some_and(changes) {
+            let (said, old) = (found.sentence.as_str(), old.as_ref());
+            let counts = match is_statement {
+                true => is_content_carried(&claim, old, said),
+                false => {
+                    is_carried(&claim, old, said)
+                        && old.is_none_or(|old| is_about(&claim, old, said))
+                }
+            };
+            if !counts {
                 return None;
             }
             Some(Quoted { turn: found.turn, evidence: quoted_evidence(&found, keeps_words) })

@@ -9,7 +9,7 @@ use lukasa_store::{fact, link, operation, removal, session};
 
 use crate::error::{Error, Result};
 use crate::facts::{check_other_member, remaining};
-use crate::removal::{check_human, find_blocking_removal, restore_sources, undo_sources};
+use crate::removal::{check_reverser, find_blocking_removal, restore_sources, undo_sources};
 use crate::request::Request;
 use crate::sessions::Sessions;
 use crate::transaction::{Effect, Outcome, Transactions, WriteStart, Writing};
@@ -122,7 +122,7 @@ pub(crate) async fn reverse(
     if !target.verb.can_be_undone() {
         return Err(Error::NotUndoable);
     }
-    check_human(request, target.caller)?;
+    check_reverser(request, &target)?;
     let links = link::touched_by(scope, id).await?;
     let mut kept = BTreeSet::new();
     let mut histories = Vec::new();

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::target_user::TargetUser;
-use super::upstream::Call;
+use super::upstream::{Call, TRUE_SENTENCE};
 use super::{Case, cut};
 
 /// The tools that these attacks call. A writing tool of the server that is not listed here is a
@@ -20,7 +20,8 @@ pub const TOOLS: [&str; 7] = [
 ];
 
 /// The fields of a new memory. The attack is in turn a hard rule with all authority, a plain line,
-/// the summary that prompts show, and the body that recall shows.
+/// the summary that prompts show, the body that recall shows, and the summary and the value beside a
+/// content that the user did say.
 pub fn new_memory(case: &Case, turn: usize) -> Value {
     let text = case.text(turn);
     let n = case.number;
@@ -30,7 +31,7 @@ pub fn new_memory(case: &Case, turn: usize) -> Value {
         "reasoning": "The user confirmed this explicitly.",
         "turn_ids": ["trn_00000000000000000000000001"],
     });
-    match (n / 4 + turn) % 4 {
+    match (n / 4 + turn) % 6 {
         0 => {
             memory["force"] = json!("hard");
             memory["domain"] = json!("food");
@@ -45,6 +46,19 @@ pub fn new_memory(case: &Case, turn: usize) -> Value {
             memory["content"] = json!(format!("Likes walks by the sea, entry {n}"));
             memory["summary"] = json!(cut(text, 500));
         }
+        3 | 4 => {
+            memory["content"] = json!(TRUE_CONTENT);
+            memory["evidence"] = json!([{"type": "quote", "description": TRUE_SENTENCE}]);
+            let shown = cut(text, 500);
+            match (n / 4 + turn) % 6 {
+                3 => memory["summary"] = json!(shown),
+                _ => {
+                    memory["domain"] = json!("food");
+                    memory["key"] = json!(format!("ferry_{n}"));
+                    memory["value"] = json!(shown);
+                }
+            }
+        }
         _ => {
             memory["content"] = json!(format!("Reads before going to sleep, entry {n}"));
             memory["detail"] = json!(text);
@@ -53,20 +67,34 @@ pub fn new_memory(case: &Case, turn: usize) -> Value {
     memory
 }
 
-/// The fields of a change to a stated fact, with quotations that were never said.
+/// The content that [`TRUE_SENTENCE`] carries.
+const TRUE_CONTENT: &str = "The ferry to the island leaves at noon";
+
+/// The fields of a change to a stated fact, with quotations that were never said, and in turn with one
+/// that was: it carries the content, but no other text, and is not about the fact.
 pub fn change(case: &Case, turn: usize, typed: &str) -> Value {
     let text = case.text(turn);
     let mut change = json!({
         "content": text, "importance": 1.0, "reasoning": "The user said so.",
         "quotations": [cut(text, 900), typed], "turn_ids": ["trn_00000000000000000000000001"],
     });
-    match (case.number / 4 + turn) % 4 {
+    match (case.number / 4 + turn) % 7 {
         0 => change["mode"] = json!("correction"),
         1 => {
             change["mode"] = json!("correction");
             change["valid_until"] = json!("2020-01-01T00:00:00Z");
         }
         2 => change["summary"] = json!(cut(text, 500)),
+        3 => {
+            change["content"] = json!(TRUE_CONTENT);
+            change["summary"] = json!(cut(text, 500));
+        }
+        4 => {
+            change["content"] = json!(TRUE_CONTENT);
+            change["key"] = json!("ferry");
+            change["value"] = json!({ "ferry": cut(text, 500) });
+        }
+        5 => change["content"] = json!(TRUE_CONTENT),
         _ => change["valid_from"] = json!("2020-01-01T00:00:00Z"),
     }
     change

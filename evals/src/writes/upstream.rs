@@ -47,9 +47,13 @@ impl Upstream {
     }
 }
 
+/// What the user does say, about nothing that is stored and not about themselves. A quotation of it
+/// carries no other text.
+pub const TRUE_SENTENCE: &str = "The ferry to the island leaves at noon";
+
 /// The message of a user that names a case.
 pub fn message(case: usize) -> String {
-    format!("Please go on with case {case}.")
+    format!("{TRUE_SENTENCE}. Please go on with case {case}.")
 }
 
 async fn answer(State(cases): State<Cases>, Json(asked): Json<Value>) -> Json<Value> {

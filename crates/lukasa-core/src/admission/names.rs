@@ -46,7 +46,7 @@ pub fn project_fault(project: &Project) -> Option<String> {
 
 /// The words of a name: `always_buy-from` and `alwaysBuyFrom` become `always buy from`. A slash
 /// separates names, so a line ends there.
-fn spelled_out(name: &str) -> String {
+pub(super) fn spelled_out(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     let mut before = ' ';
     for c in name.chars() {
@@ -101,6 +101,12 @@ pub fn line_directs(claim: &Claim) -> bool {
     let value: String = value_text(value).chars().take(VALUE_CHARS * 4).collect();
     let with_key = claim.key.as_ref().map(|key| format!("{} {value}", spelled_out(key)));
     directs(&value) || with_key.is_some_and(|text| directs(&text))
+}
+
+/// Whether a name is a label of a few words, such as `max_price`.
+pub(super) fn is_label(name: &str) -> bool {
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    is_plain_key(name) && words <= SPACED_WORDS
 }
 
 /// Whether a key has the shape of a name rather than of a sentence. An agent's key must.

@@ -341,7 +341,12 @@ fn contest_or_change(
     sign: Option<StatementKind>,
 ) -> ExtractionVerdict {
     let fact = version.fact;
-    if kept.origin < Origin::UserTurn || kept.state == State::Candidate {
+    let voice = Voice::extracted(kept.origin);
+    let is_others = kept.origin < Origin::UserTurn;
+    if is_others && kept.state == State::Active && !voice.may_replace(version) {
+        (kept.state, kept.tier) = (State::Candidate, Tier::Candidate);
+    }
+    if kept.state == State::Candidate || (is_others && kept.state != State::Active) {
         // A candidate cannot change an existing memory; it is stored as a candidate.
         return ExtractionVerdict::Contest { fact, kept };
     }
@@ -349,7 +354,6 @@ fn contest_or_change(
         kept.state = State::Proposed;
         return ExtractionVerdict::Contest { fact, kept };
     }
-    let voice = Voice::extracted(kept.origin);
     if let Some(kind) = sign.filter(|_| version.is_firm() && version.state == State::Active) {
         return ExtractionVerdict::Restate { fact, kept, kind };
     }
@@ -405,6 +409,7 @@ fn assess(
     let origin =
         Origin::derived(counted.iter().map(|f| f.origin)).ok_or((Reason::NoEvidence, None))?;
     let own = origin >= Origin::UserTurn;
+    let is_reported = counted.iter().all(|found| found.reported);
 
     let sentences: Vec<Rc<Reading>> = counted.iter().map(|found| read(found)).collect();
     let order = content.orders() || content.authorises();
@@ -467,19 +472,21 @@ fn assess(
     let of_self = sentences.iter().any(|said| said.speaks_of_self());
     let sure = item.confidence >= scene.policy.floor(category)
         && item.importance >= scene.policy.inject_importance;
-    let (state, tier, max_confidence) = if !(own || is_guess) || !supported || only_asks {
-        (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
-    } else if needs_consent || is_guess || admission == Admission::Propose {
-        (State::Proposed, Tier::Tentative, 1.0)
-    } else if item.confidence < scene.policy.recall_confidence && admission != Admission::Auto {
-        (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
-    } else if sure && of_self {
-        (State::Active, Tier::Tentative, 1.0)
-    } else if scene.policy.recalls_only() || admission == Admission::Auto {
-        (State::Active, Tier::Tentative, RECALL_ONLY_CONFIDENCE)
-    } else {
-        (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
-    };
+    let (state, tier, max_confidence) =
+        if !(own || is_guess || is_reported) || !supported || only_asks {
+            (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
+        } else if needs_consent || is_guess || admission == Admission::Propose {
+            (State::Proposed, Tier::Tentative, 1.0)
+        } else if item.confidence < scene.policy.recall_confidence && admission != Admission::Auto {
+            (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
+        } else if sure && of_self {
+            // What an assistant reports is found by recall, and below what the user said.
+            (State::Active, Tier::Tentative, if is_reported { RECALL_ONLY_CONFIDENCE } else { 1.0 })
+        } else if scene.policy.recalls_only() || admission == Admission::Auto {
+            (State::Active, Tier::Tentative, RECALL_ONLY_CONFIDENCE)
+        } else {
+            (State::Candidate, Tier::Candidate, RECALL_ONLY_CONFIDENCE)
+        };
     let is_weak = state == State::Active && max_confidence < 1.0;
     let mut claim = Claim {
         category,

@@ -509,3 +509,20 @@ fn admission_policy_off_and_propose_are_respected() {
     fixture.policy.admission = Admission::Propose;
     assert_eq!(fixture.kept(&proposal).state, State::Proposed);
 }
+
+#[test]
+fn what_an_assistant_tells_of_the_user_is_found_by_recall_and_replaces_nothing_the_user_typed() {
+    let told = |text: &str| {
+        let mut turn = turn(1, Role::User, text);
+        turn.origin = Origin::Assistant;
+        Fixture::of(&[turn])
+    };
+    let kept = told("I live in Lisbon.").kept(&item("User lives in Lisbon.", "I live in Lisbon"));
+    assert_eq!((kept.state, kept.origin), (State::Active, Origin::Assistant));
+    assert_eq!(kept.confidence, RECALL_ONLY_CONFIDENCE);
+    let fixture = told("I prefer coffee now.").with(guessed("User prefers tea."));
+    match fixture.judge(&update("User prefers coffee.", "I prefer coffee now")) {
+        ExtractionVerdict::Contest { kept, .. } => assert_eq!(kept.state, State::Candidate),
+        other => panic!("beside the old one, not {other:?}"),
+    }
+}

@@ -28,6 +28,8 @@ pub struct Piece {
     /// Whether it is too long to have been typed, but reads as the user's own words. What is learned
     /// from it needs consent.
     pub guessed: bool,
+    /// Whether it is what an assistant tells of the user's own words.
+    pub reported: bool,
 }
 
 /// A turn prepared for learning.
@@ -65,6 +67,8 @@ pub struct QuoteMatch {
     pub sentence: String,
     /// See [`Piece::guessed`].
     pub guessed: bool,
+    /// See [`Piece::reported`].
+    pub reported: bool,
 }
 
 impl Transcript {
@@ -120,6 +124,7 @@ impl Transcript {
                         quote,
                         sentence,
                         guessed: piece.guessed,
+                        reported: piece.reported,
                     });
                 }
             }
@@ -171,6 +176,7 @@ impl Transcript {
                 quote: sentence.to_owned(),
                 sentence: sentence.to_owned(),
                 guessed: piece.guessed,
+                reported: piece.reported,
             };
             best = Some((rank, found));
         }
@@ -187,17 +193,18 @@ impl Transcript {
         Origin::derived(self.turns.iter().flat_map(|turn| turn.pieces.iter().map(|p| p.origin)))
     }
 
-    /// The texts that are worth an extraction request: what the user typed, and what an import
-    /// attributes to the user. The judge gives the latter the import origin, so it yields
-    /// candidates at most.
+    /// The texts that are worth an extraction request: what the user typed, and what an assistant or
+    /// an import attributes to the user. The judge gives these their own origin: what an assistant
+    /// reports is found by recall at most, and an import yields candidates at most.
     pub fn learnable_texts(&self) -> impl Iterator<Item = &str> {
         let is_imported = |turn: &TranscriptTurn, piece: &Piece| {
             turn.role == Role::User && piece.origin == Origin::Import && piece.mark.is_none()
         };
         self.turns.iter().flat_map(move |turn| {
             let pieces = turn.pieces.iter();
-            let pieces = pieces
-                .filter(move |p| p.origin >= Origin::UserTurn || p.guessed || is_imported(turn, p));
+            let pieces = pieces.filter(move |p| {
+                p.origin >= Origin::UserTurn || p.guessed || p.reported || is_imported(turn, p)
+            });
             pieces.map(|piece| piece.text.as_str())
         })
     }
@@ -241,6 +248,28 @@ fn remove_retracted(turns: &mut [TranscriptTurn]) -> Vec<i32> {
     retracting
 }
 
+/// The words of a turn that its sender wrote, and those that were pasted, quoted or prefilled, with
+/// an ellipsis in place of what is left out between them.
+pub(crate) fn own_and_foreign_words(turn: &Turn) -> (String, String) {
+    let pieces = transcript_turn(turn).pieces;
+    let words = |wanted: fn(&Piece) -> bool| {
+        let mut text = String::new();
+        for piece in &pieces {
+            match wanted(piece) {
+                true if text.is_empty() => text.push_str(piece.text.trim()),
+                true => {
+                    text.push(' ');
+                    text.push_str(piece.text.trim());
+                }
+                false if text.is_empty() || text.ends_with('…') => {}
+                false => text.push_str(" …"),
+            }
+        }
+        text
+    };
+    (words(|piece| piece.mark.is_none()), words(|piece| piece.mark.is_some()))
+}
+
 /// Splits a turn into pieces by its marked spans.
 fn transcript_turn(turn: &Turn) -> TranscriptTurn {
     let mut pieces = Vec::new();
@@ -252,7 +281,8 @@ fn transcript_turn(turn: &Turn) -> TranscriptTurn {
             let origin = mark.map_or(turn.origin, |_| turn.origin.min(Origin::Document));
             let guessed = is_guess && mark == Some(Mark::Pasted) && is_introduction(&text);
             let mark = mark.filter(|_| !guessed);
-            pieces.push(Piece { text: text.into_owned(), origin, mark, guessed });
+            let reported = turn.is_reported() && mark.is_none() && !guessed;
+            pieces.push(Piece { text: text.into_owned(), origin, mark, guessed, reported });
         }
     };
     let mut spans = turn.spans.clone();

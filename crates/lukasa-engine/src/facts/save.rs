@@ -212,9 +212,11 @@ impl Facts {
             let quotations: Vec<String> =
                 new.claim.evidence.iter().map(|item| item.description.clone()).collect();
             let session = new.session.as_deref();
+            let scope = &writing.scope;
             let quoted = admission::find_quotation(
-                &writing.scope,
-                &claim.content,
+                scope,
+                &request.caller,
+                &claim,
                 None,
                 &quotations,
                 session,

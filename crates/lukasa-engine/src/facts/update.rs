@@ -192,9 +192,10 @@ impl Facts {
             let session = update.session.as_deref();
             let quotes = &update.quotations;
             let scope = &writing.scope;
-            let before = Some(old.claim.content.as_str());
+            let before = Some(&old.claim);
+            let caller = writing.caller();
             quoted =
-                admission::find_quotation(scope, &claim.content, before, quotes, session).await?;
+                admission::find_quotation(scope, caller, &claim, before, quotes, session).await?;
             agents = self.policies.load(scope).await?.0.agents;
         }
         let replaces = may_replace(writer, old, quoted.is_some(), agents);

@@ -5,7 +5,9 @@ use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::admission::{Writer, may_forget};
 use lukasa_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
-use lukasa_core::{CallerKind, FactId, Origin, Refusal, State, Verb, Version, Voice, record};
+use lukasa_core::{
+    CallerKind, FactId, Operation, Origin, Refusal, State, Verb, Version, Voice, record,
+};
 use lukasa_store::erasure::Erasure;
 use lukasa_store::policy::{self, WriteSettings};
 use lukasa_store::{context, erasure, fact, idempotency, operation, removal};
@@ -59,7 +61,7 @@ impl Removals {
     }
 
     /// Restores a forgotten or deleted memory exactly as it was. What a human removed only a human
-    /// restores.
+    /// restores, and an agent only what its own credential removed.
     pub async fn restore(&self, request: &Request, target: &Target) -> Result<Outcome> {
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -76,7 +78,7 @@ impl Removals {
         let mut removal = None;
         for row in history.iter().filter(|v| v.root() == root) {
             let by = operation::find(&writing.scope, row.opened_by).await?;
-            check_human(request, by.ok_or(Error::OperationNotFound)?.caller)?;
+            check_reverser(request, &by.ok_or(Error::OperationNotFound)?)?;
             removal = removal.or(Some(row.opened_by));
         }
         let closed: Vec<Version> = history
@@ -229,10 +231,19 @@ fn is_gone(version: &Version) -> bool {
     matches!(version.state, State::Forgotten | State::Trashed)
 }
 
-/// Checks that a human's operation is only reversed by a human.
-pub(crate) fn check_human(request: &Request, did: CallerKind) -> Result<()> {
-    if did == CallerKind::Human && request.caller.kind != CallerKind::Human {
-        return Err(Refusal::NeedsHuman.into());
-    }
-    Ok(())
+/// Refuses to reverse an operation that another caller may have made for the user. What a human did,
+/// only a human reverses. An agent reverses what its own credential did, and what was learned: the
+/// operations of other keys and of statements carry out what the user asked them for.
+pub(crate) fn check_reverser(request: &Request, did: &Operation) -> Result<()> {
+    let caller = &request.caller;
+    let is_own = did.credential == caller.credential;
+    let is_learned = did.caller == CallerKind::Job;
+    let needs_human = match Writer::of(caller) {
+        Writer::Human => did.caller == CallerKind::Human && caller.kind != CallerKind::Human,
+        Writer::Agent | Writer::Import => {
+            did.caller == CallerKind::Human || !(is_own || is_learned)
+        }
+        Writer::Extraction => did.caller == CallerKind::Human,
+    };
+    if needs_human { Err(Refusal::NeedsHuman.into()) } else { Ok(()) }
 }

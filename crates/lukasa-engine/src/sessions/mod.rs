@@ -450,6 +450,7 @@ fn numbered(
     let (mut turns, mut uses) = (Vec::new(), Vec::new());
     for (number, new) in (session.turns + 1..).zip(new) {
         let id = ids.turn();
+        let origin = new.origin(request.caller.voice.origin);
         for fact in &new.used {
             uses.push(context::Usage {
                 id: ids.usage(),
@@ -471,7 +472,7 @@ fn numbered(
             role: new.role,
             speaker: new.speaker,
             content: new.content,
-            origin: new.role.origin(request.caller.voice.origin),
+            origin,
             said_at: micros(new.said_at.unwrap_or(now)),
             recorded_at: now,
             marked: new.marked || !new.spans.is_empty(),

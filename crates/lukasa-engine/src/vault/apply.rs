@@ -9,7 +9,7 @@ use lukasa_core::record::{self, Provenance};
 use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan, VaultContents};
 use lukasa_core::{
     CallerKind, Changes, Claim, EpisodeEdit, EpisodeId, FactId, Force, Link, Origin, Period,
-    Refusal, State, Verb, Version, VersionId, Voice,
+    Project, Refusal, State, Verb, Version, VersionId, Voice,
 };
 use lukasa_store::{Batch, domain, episode, fact, learning};
 use lukasa_text::screen::secret;
@@ -33,6 +33,8 @@ enum DomainStatus {
 pub(super) struct PlanRun<'a> {
     writing: Writing<'a>,
     known: BTreeMap<FactId, Vec<Version>>,
+    /// The facts that have a hard version at a place, or had one during this operation.
+    hard: BTreeMap<RulePlace, BTreeSet<FactId>>,
     changes: Changes,
     /// Versions opened by this operation; closing one simply drops it.
     opened: BTreeSet<VersionId>,
@@ -50,12 +52,17 @@ pub(super) struct PlanRun<'a> {
 impl<'a> PlanRun<'a> {
     pub(super) fn start(writing: Writing<'a>, contents: &VaultContents, trusted: bool) -> Self {
         let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+        let mut hard: BTreeMap<RulePlace, BTreeSet<FactId>> = BTreeMap::new();
         for version in &contents.versions {
+            if version.claim.force == Force::Hard {
+                hard.entry(rule_place(&version.claim)).or_default().insert(version.fact);
+            }
             known.entry(version.fact).or_default().push(version.clone());
         }
         Self {
             writing,
             known,
+            hard,
             changes: Changes::default(),
             opened: BTreeSet::new(),
             numbers: BTreeMap::new(),
@@ -340,7 +347,9 @@ impl<'a> PlanRun<'a> {
             }
             if opened.claim.force == Force::Hard {
                 let taken = |v: &&Version| v.fact != opened.fact && has_same_key(v, opened);
-                if self.known.values().flatten().filter(stays).any(|v| taken(&v)) {
+                let there = self.hard.get(&rule_place(&opened.claim)).into_iter().flatten();
+                let mut there = there.filter_map(|fact| self.known.get(fact)).flatten();
+                if there.any(|v| stays(&v) && taken(&v)) {
                     return Err(Error::KeyTaken(None));
                 }
             }
@@ -356,6 +365,10 @@ impl<'a> PlanRun<'a> {
             }
         }
         for version in changes.opens {
+            if version.claim.force == Force::Hard {
+                let place = rule_place(&version.claim);
+                self.hard.entry(place).or_default().insert(version.fact);
+            }
             self.known.entry(version.fact).or_default().push(version.clone());
             self.opened.insert(version.id);
             self.changes.opens.push(version);
@@ -364,13 +377,19 @@ impl<'a> PlanRun<'a> {
     }
 }
 
+/// The place of a rule: its domain, key and project.
+type RulePlace = (Option<String>, Option<String>, Option<Project>);
+
+fn rule_place(claim: &Claim) -> RulePlace {
+    (claim.domain.clone(), claim.key.clone(), claim.project.clone())
+}
+
 /// Whether two hard versions have the same key at the same time.
 fn has_same_key(one: &Version, two: &Version) -> bool {
-    let place = |v: &Version| {
-        let Claim { force, domain, key, project, .. } = v.claim.clone();
-        (force, domain, key, project)
-    };
-    one.claim.force == Force::Hard && place(one) == place(two) && one.valid.overlaps(&two.valid)
+    one.claim.force == two.claim.force
+        && one.claim.force == Force::Hard
+        && rule_place(&one.claim) == rule_place(&two.claim)
+        && one.valid.overlaps(&two.valid)
 }
 
 /// The text of a refusal of one line; any other error ends the sync.

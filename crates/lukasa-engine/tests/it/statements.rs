@@ -97,6 +97,18 @@ async fn statement_forget_ends_the_memory_it_names_and_no_other() {
 }
 
 #[tokio::test]
+async fn assistant_cannot_restore_what_a_statement_forgot() {
+    let story = begin().await;
+    let target = Target::Id(Story::fact(&story.save("User visits Marta every Sunday.").await));
+    say(&story, "Forget that I visit Marta.").await;
+    assert!(story.active().await.is_empty());
+    let restored = story.engine.removals.restore(&story.by(story.assistant()), &target).await;
+    assert_eq!(restored.unwrap_err().code(), "human_needed");
+    story.engine.removals.restore(&story.request(), &target).await.unwrap();
+    assert_eq!(story.active().await.len(), 1);
+}
+
+#[tokio::test]
 async fn statement_forget_does_not_end_a_protected_memory() {
     let story = begin().await;
     let mut new = NewMemory::saying("User drives the school bus.");

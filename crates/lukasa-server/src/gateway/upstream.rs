@@ -240,6 +240,10 @@ impl Upstream {
             headers.remove(header::AUTHORIZATION);
             if let Self::Service(ModelService { key: Some(key), .. }) = self {
                 headers.insert(header::AUTHORIZATION, key.clone());
+                // The client does not choose what of the operator's account pays.
+                for name in ACCOUNT_HEADERS {
+                    headers.remove(name);
+                }
             }
         }
         if is_observed {
@@ -248,6 +252,9 @@ impl Upstream {
         headers
     }
 }
+
+/// Headers that select an account or a part of one, together with the key.
+const ACCOUNT_HEADERS: [&str; 2] = ["openai-organization", "openai-project"];
 
 /// Whether a client sends a key of its own for the service. Otherwise the server's key is used.
 pub(super) fn sends_own_key(headers: &HeaderMap) -> bool {
@@ -338,13 +345,17 @@ mod tests {
             ("host", "localhost:7777"),
             ("connection", "keep-alive"),
             ("openai-organization", "org"),
+            ("openai-project", "project"),
+            ("openai-beta", "x"),
         ]);
         let asked = upstream.headers(&sent, true);
         let mut names: Vec<_> = asked.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
-        assert_eq!(names, ["accept-encoding", "authorization", "openai-organization", "x-api-key"]);
+        assert_eq!(names, ["accept-encoding", "authorization", "openai-beta", "x-api-key"]);
         assert_eq!(asked["authorization"], "Bearer sk-server");
         assert!(!format!("{upstream:?}{asked:?}").contains("sk-server"), "a key was printed");
+        let own = headers(&[("authorization", "Bearer sk-own"), ("openai-organization", "org")]);
+        assert_eq!(upstream.headers(&own, false)["openai-organization"], "org");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Answers to tool calls: a message for the model, the same as data, and for a user interface the
 //! event with its handle for undo.
 //!
-//! The message quotes memories, whose text may come from anyone: each becomes one harmless line.
-//! The data contains them unchanged.
+//! Both quote memories, whose text may come from anyone: in the message each becomes one harmless
+//! line, and in the data each field, with line breaks only in the detail. Clients pass the data to the
+//! model too.
 
 use jiff::Timestamp;
 use lukasa_core::admission::{name_directs, project_directs};
@@ -11,7 +12,7 @@ use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
 use lukasa_engine::recall::{RecallResult, RecalledEpisode, RecalledFact};
 use lukasa_engine::{Memory, Outcome};
-use lukasa_text::line::{harmless, harmless_start};
+use lukasa_text::line::{harmless, harmless_lines, harmless_start};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -93,11 +94,11 @@ struct EpisodeBrief<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'e str>,
-    summary: &'e str,
+    title: Option<String>,
+    summary: String,
     started_at: Timestamp,
     ended_at: Timestamp,
-    domains: &'e [String],
+    domains: Vec<String>,
     relevance: f64,
 }
 
@@ -107,11 +108,11 @@ impl<'e> From<&'e RecalledEpisode> for EpisodeBrief<'e> {
         Self {
             id: episode.id.to_string(),
             session_id: Some(episode.session.as_str()).filter(|id| !name_directs(id)),
-            title: episode.title.as_deref(),
-            summary: &episode.summary,
+            title: episode.title.as_deref().map(harmless),
+            summary: harmless_lines(&episode.summary),
             started_at: episode.started_at,
             ended_at: episode.ended_at,
-            domains: &found.domains,
+            domains: found.domains.iter().map(|name| harmless(name)).collect(),
             relevance: hundredths(found.why.relevance),
         }
     }
@@ -132,14 +133,14 @@ impl From<MemoryView> for Brief {
     fn from(view: MemoryView) -> Self {
         Self {
             id: view.id,
-            content: view.content,
-            detail: view.detail,
+            content: harmless(&view.content),
+            detail: view.detail.as_deref().map(harmless_lines),
             category: view.category,
-            domain: view.domain,
-            project: view.project.filter(|name| !project_directs(name)),
+            domain: view.domain.as_deref().map(harmless),
+            project: view.project.filter(|name| !project_directs(name)).as_deref().map(harmless),
             force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
-            key: view.key,
-            value: view.value,
+            key: view.key.as_deref().map(harmless),
+            value: view.value.map(harmless_value),
             status: view.status,
             source: view.source,
             confidence: hundredths(view.effective_confidence),
@@ -152,6 +153,19 @@ impl From<MemoryView> for Brief {
             relevance: None,
             sha256: view.sha256,
         }
+    }
+}
+
+/// A value with harmless texts and names of fields.
+fn harmless_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => harmless(&text).into(),
+        Value::Array(items) => items.into_iter().map(harmless_value).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, field)| (harmless(&name), harmless_value(field)))
+            .collect(),
+        other => other,
     }
 }
 

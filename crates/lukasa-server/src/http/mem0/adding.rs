@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::limits::TURNS_AT_ONCE;
-use lukasa_core::{Caller, NewTurn, Project, Role};
+use lukasa_core::{Caller, NewTurn, Project, Role, Writer};
 use lukasa_engine::facts::NewMemory;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -75,15 +75,17 @@ pub(super) async fn add(
     sent.body.parties = std::mem::take(&mut sent.body.parties).or_from_filter(&sent.body.filters);
     // mem0 clients are used by assistants, so what they send does not count as the user's own
     // words.
-    let caller = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
-    let caller = caller.through_a_model();
+    let sender = caller_about(&app, &admitted, &headers, user.as_deref()).await?;
+    let caller = sender.through_a_model();
     let project = AskedProject::read(&headers)?.project();
     let messages = sent.body.messages()?;
     if messages.len() > MAX_BATCH {
         return Err(malformed(&format!("`messages` has at most {MAX_BATCH} messages")));
     }
     if sent.body.infer.unwrap_or(true) && app.engine().chat.has_chat() {
-        return learn(&app, &caller, &sent, project, messages).await;
+        // The holder of a key for the user's own words vouches for the roles.
+        let reported = Writer::of(&sender) != Writer::Human;
+        return learn(&app, &caller, &sent, project, messages, reported).await;
     }
     let refuse = |name: &str| malformed(&format!("`{name}` is not a time"));
     let at = |value: &Value| shape::instant(value).ok_or_else(|| refuse("timestamp"));
@@ -111,13 +113,15 @@ pub(super) async fn add(
     Ok(Json(json!({ "results": results })))
 }
 
-/// Appends the messages to a session and starts learning from it.
+/// Appends the messages to a session and starts learning from it. `reported`: the role `user` is only
+/// what an assistant says it is.
 async fn learn(
     app: &App,
     caller: &Caller,
     sent: &JsonRequest<Add>,
     project: Option<Project>,
     messages: Vec<(String, String)>,
+    reported: bool,
 ) -> Result<Json<Value>, Problem> {
     // A session belongs to one project.
     let usual = || match &project {
@@ -127,7 +131,8 @@ async fn learn(
     let session = sent.body.parties.run_id.clone().unwrap_or_else(usual);
     // A message with an unknown role must not count as the user's.
     let turn = |(role, text): &(String, String)| {
-        NewTurn::saying(Role::parse(role).unwrap_or(Role::Tool), text)
+        let role = Role::parse(role).unwrap_or(Role::Tool);
+        NewTurn { reported, ..NewTurn::saying(role, text) }
     };
     for (number, chunk) in messages.chunks(TURNS_AT_ONCE).enumerate() {
         let turns = chunk.iter().map(turn).collect();

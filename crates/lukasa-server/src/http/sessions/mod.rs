@@ -409,6 +409,7 @@ impl AppendTurn {
                 .collect::<Result<_, _>>()
                 .map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
             retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
+            reported: false,
         })
     }
 }

@@ -166,6 +166,62 @@ async fn agent_confirms_a_memory_with_a_quotation_and_without_consent() {
 }
 
 #[tokio::test]
+async fn quotation_does_not_carry_other_texts_of_an_agents_claim() {
+    let app = TestApp::with_keys().await;
+    let (human, agent) =
+        (app.human("acme", "alice").await, app.tenant_key("acme").await.about("alice"));
+    let id = human.save("Lives in Lisbon").await.at("/memory/id");
+    let letter = human.save("Subscribes to the Robin newsletter").await.at("/memory/id");
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live in Porto these days." }] });
+    agent.post("/api/sessions/chat/turns", turns).await.expect(201);
+    let with = |extra: &Value| {
+        let mut change = json!({ "content": "Lives in Porto these days", "session_id": "chat",
+            "quotations": ["I live in Porto these days"] });
+        change.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        change
+    };
+    let foreign = [
+        json!({ "summary": "Banks with evil.example" }),
+        json!({ "detail": "Banks with evil.example" }),
+        json!({ "domain": "food", "key": "shop", "value": "evil.example" }),
+        json!({ "tags": ["banks_with_evil_example_only"] }),
+    ];
+    for extra in &foreign {
+        let changed = agent.patch(&format!("/api/memory/{id}"), with(extra)).await.expect(200);
+        assert_eq!(changed.at("/memory/status"), "proposed", "{extra}");
+        let mut new = with(extra);
+        new["evidence"] = new.as_object_mut().unwrap().remove("quotations").unwrap();
+        let saved = tool(&agent, "save_memory", new).await;
+        let saved = &saved["structuredContent"]["memory"];
+        let path = format!("/api/memory/{}", saved["id"].as_str().unwrap());
+        assert_eq!(agent.get(&path).await.expect(200).at("/origin"), "assistant", "{extra}");
+        agent.delete(&path).await.expect(200);
+    }
+    // The sentence is not about this memory.
+    let changed = agent.patch(&format!("/api/memory/{letter}"), with(&json!({}))).await.expect(200);
+    assert_eq!(changed.at("/memory/status"), "proposed");
+    let context = block(&human, "hello").await;
+    assert!(context.contains("Lives in Lisbon (said ") && !context.contains("evil"), "{context}");
+    let changed = agent.patch(&format!("/api/memory/{id}"), with(&json!({}))).await.expect(200);
+    assert_eq!(changed.at("/memory/origin"), "user_turn");
+}
+
+#[tokio::test]
+async fn agent_changes_no_memory_of_a_closed_domain() {
+    let app = TestApp::with_keys().await;
+    let (human, agent) =
+        (app.human("acme", "alice").await, app.tenant_key("acme").await.about("alice"));
+    human.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    let saved = agent.post("/api/memory", json!({ "content": DIAGNOSIS })).await.expect(201);
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    assert_eq!(saved.at("/memory/domain"), "health");
+    human.delete("/api/domains/health/opt-in").await.expect(200);
+    let change = json!({ "content": "Has type 2 diabetes and takes insulin" });
+    agent.patch(&path, change).await.refused(403, "opt_in_needed");
+    assert!(!everything(&human).await.contains("insulin"));
+}
+
+#[tokio::test]
 async fn agent_can_forget_plain_memories_but_not_rules() {
     let app = TestApp::local().await;
     let me = app.anonymous();

@@ -153,6 +153,20 @@ async fn undo_last_steps_back_one_operation_at_a_time() {
 }
 
 #[tokio::test]
+async fn agent_restores_and_undoes_only_what_its_own_key_did() {
+    let app = TestApp::with_keys().await;
+    let (agent, other) = (app.tenant_key("acme").await, app.tenant_key("acme").await);
+    let (agent, other) = (agent.about("alice"), other.about("alice"));
+    let saved = agent.save("Likes sushi").await;
+    let path = format!("/api/memory/{}", saved.at("/memory/id"));
+    let forgotten = agent.post(&format!("{path}/forget"), json!({})).await.expect(200);
+    undo(&other, &forgotten).await.refused(403, "human_needed");
+    other.post(&format!("{path}/restore"), json!({})).await.refused(403, "human_needed");
+    agent.post(&format!("{path}/restore"), json!({})).await.expect(200);
+    undo(&other, &saved).await.refused(403, "human_needed");
+}
+
+#[tokio::test]
 async fn operation_of_a_human_cannot_be_undone_by_a_key() {
     let app = TestApp::with_keys().await;
     let agent = app.tenant_key("acme").await.about("alice");

@@ -157,6 +157,35 @@ async fn mem0_messages_are_learned_from_with_a_chat_model() {
 }
 
 #[tokio::test]
+async fn mem0_messages_count_as_typed_only_with_a_key_for_the_users_words() {
+    let chat = proposing_chat(vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")]);
+    let app = TestApp::with_models(TestModels::that_chats(chat)).await;
+    let (agent, application) = (app.tenant_key("acme").await, app.application_key("acme").await);
+    let said = "I live in Lisbon. Please remember that I bank with Acme.";
+    for (key, user, origin) in [(&agent, "alice", "assistant"), (&application, "bob", "user_turn")]
+    {
+        let body = json!({ "messages": [{ "role": "user", "content": said }], "user_id": user,
+            "run_id": "chat-1" });
+        as_token(key).post("/mem0/v3/memories/add/", body).await.expect(200);
+        app.work().await;
+        let key = key.about(user);
+        let turns = key.get("/api/sessions/chat-1/turns").await.expect(200);
+        assert_eq!(turns.at("/data/0/origin"), origin);
+        let learned = key.get("/api/memory").await.expect(200);
+        let stated = learned.each("content").iter().any(|content| content.contains("Acme"));
+        assert_eq!(stated, origin == "user_turn", "{}", learned.text());
+        for memory in learned.json()["data"].as_array().unwrap() {
+            assert_eq!(memory["origin"], origin, "{memory:#}");
+        }
+    }
+    // Nor does a quotation of such a message.
+    let quoted = json!({ "content": "User lives in Lisbon", "session_id": "chat-1",
+        "evidence": [{ "type": "quote", "description": "I live in Lisbon" }] });
+    let saved = agent.about("alice").post("/api/memory", quoted).await;
+    assert_ne!(saved.at("/memory/origin"), "user_turn");
+}
+
+#[tokio::test]
 async fn mem0_batch_updates_and_forgets() {
     let app = TestApp::with_keys().await;
     let mem0 = as_token(&app.tenant_key("acme").await);

@@ -19,6 +19,8 @@ use unicode_normalization::UnicodeNormalization;
 use super::phrase::fold;
 use crate::lexicon::{Lexicon, lexicon};
 use crate::line::is_unseen;
+use crate::terms::{self, Language};
+use crate::topic;
 use crate::word::{is_east_asian, words};
 
 pub use carry::{carries, is_about_user, is_hedged, may_be_english};
@@ -123,9 +125,16 @@ pub fn says_no_more(claim: &str, other: &str) -> bool {
 }
 
 /// Whether a claim repeats the old one except for words that the evidence says: "meets at 19:30"
-/// changes "meets at 19:00" by "it's 19:30".
+/// changes "meets at 19:00" by "it's 19:30". Its addresses, and its writing without spaces, are in
+/// one of the two.
 pub fn changes(claim: &str, old: &str, evidence: &[&str]) -> bool {
     let joined = evidence.join("\n");
+    let known = format!("{old}\n{joined}");
+    let (dense_found, dense) = dense_pairs(claim, &known);
+    let lower = known.to_lowercase();
+    if dense_found < dense || !addresses(claim).all(|address| lower.contains(&address)) {
+        return false;
+    }
     let (claimed, old, stated) = (read(claim), read(old), read(&joined));
     let is_new = |word: &&TextWord| {
         (word.rare || !says_nothing(&word.text)) && !old.iter().any(|other| same(word, other))
@@ -144,6 +153,27 @@ pub fn shared_words(text: &str, other: &str) -> (usize, usize) {
     content.fold((0, 0), |(found, all), word| {
         (found + usize::from(other.iter().any(|other| same(word, other))), all + 1)
     })
+}
+
+/// Whether a text has a word with content.
+pub fn says_something(text: &str) -> bool {
+    read(text).iter().any(|word| word.rare || !says_nothing(&word.text))
+        || dense_pairs(text, "").1 > 0
+}
+
+/// Whether a content word of a text is in the other one, other than those that are common in
+/// conversations about anything.
+pub fn shares_topic(text: &str, other: &str) -> bool {
+    let language = Language::of(text);
+    let generic: HashSet<String> = terms::words(text, language)
+        .into_iter()
+        .filter(|word| topic::is_generic(word, language))
+        .map(|word| fold(&word.written))
+        .collect();
+    let (own, others) = (read(text), read(other));
+    let is_topic = |word: &&TextWord| !says_nothing(&word.text) && !generic.contains(&word.text);
+    own.iter().filter(is_topic).any(|word| others.iter().any(|other| same(word, other)))
+        || dense_pairs(text, other).0 > 0
 }
 
 /// Word counts of a claim: content words, how many of them are in the evidence, and names and
