@@ -434,9 +434,7 @@ impl Contexts {
         const MAX_CHANGED: usize = 20;
         let ctx = Arc::clone(&opened.ctx);
         let find = move |index: &Index| {
-            let usable = (0..index.len())
-                .map(|at| index.unit(at))
-                .filter(|unit| is_usable(index, unit, point, &ctx));
+            let usable = index.current_facts().filter(|unit| is_usable(index, unit, point, &ctx));
             let mut changed: Vec<(Timestamp, FactId, VersionId)> = usable
                 .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
                 .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))
