@@ -47,12 +47,11 @@ impl SessionWords {
         let mut number_of: Vec<Option<usize>> = vec![None; index.sessions()];
         // For each unit the number of its session, if it is a visible turn.
         let mut numbers = vec![None; visible.len()];
-        for (at, unit) in index.units.iter().enumerate().filter(|(at, _)| visible[*at]) {
-            if let (PassageKind::Turn, Some(session)) = (unit.kind, unit.session) {
-                let number = *number_of[session].get_or_insert_with(|| counts.push());
-                counts.lengths[number] += unit.words as f32;
-                numbers[at] = u32::try_from(number).ok();
-            }
+        for at in index.of_kind(PassageKind::Turn).filter(|at| visible[*at]) {
+            let Some(known) = number_of.get_mut(index.session_of[at] as usize) else { continue };
+            let number = *known.get_or_insert_with(|| counts.push());
+            counts.lengths[number] += index.words[at] as f32;
+            numbers[at] = u32::try_from(number).ok();
         }
         for (term, slot) in asked.slots() {
             let (Slot::Word(word) | Slot::Speaker(word)) = slot else { continue };

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
@@ -14,8 +13,10 @@ use lukasa_text::terms::{Language, Term, Terms};
 use uuid::Uuid;
 
 use super::Facets;
+use super::neighbours::NeighbourProducts;
 use super::passage::{PassageKind, TurnPosition};
 use super::postings::{Postings, UnitClass};
+use super::rank_cache::RankCache;
 use crate::project::Project;
 use crate::session::Role;
 use crate::time::Timestamp;
@@ -36,7 +37,6 @@ pub struct Unit {
     pub session: Option<usize>,
     /// Its passages, which are contiguous.
     pub(super) passages: Range<usize>,
-    pub(super) words: u32,
 }
 
 /// Position of a turn in its session, or of the last turn of an episode.
@@ -70,8 +70,8 @@ impl NewPassage {
     }
 }
 
-/// No vector yet.
-const NONE: u32 = u32::MAX;
+/// No vector yet, or no session.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Makes room for `more` items: an eighth of the list at least, so that adding many times costs
 /// little, and not as much again as the list holds.
@@ -81,14 +81,23 @@ fn grow<T>(list: &mut Vec<T>, more: usize) {
     }
 }
 
+fn as_number(session: Option<usize>) -> u32 {
+    session.and_then(|session| u32::try_from(session).ok()).unwrap_or(NONE)
+}
+
 /// The index of one user.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     pub(super) units: Vec<Unit>,
+    /// For each unit its number of words, and its session or [`NONE`]. A ranking reads them of all
+    /// units, and they are adjacent here.
+    pub(super) words: Vec<u32>,
+    pub(super) session_of: Vec<u32>,
     pub(super) languages: Vec<Language>,
     /// The units that have a word, a speaker or a date, by class.
     postings: [Postings; UnitClass::COUNT],
-    class_sizes: [usize; UnitClass::COUNT],
+    /// The units of each class, in ascending order.
+    pub(super) classes: [Vec<u32>; UnitClass::COUNT],
     /// For each passage: the end of its terms, which begin where those of the one before it end.
     term_ends: Vec<usize>,
     /// The terms of passages that have a vector or will get one, sorted within each, a pair of words as
@@ -99,6 +108,9 @@ pub struct Index {
     vectors: Vec<f16>,
     /// For each passage: the number of its vector, or [`NONE`].
     vector_of: Vec<u32>,
+    /// Number of passages without a vector, of current memories, and of episodes and the user's turns.
+    facts_without_vector: usize,
+    texts_without_vector: usize,
     /// The sum of the first vectors of all turns, and how many turns it is the sum of.
     turn_sum: Vec<f64>,
     summed_turns: usize,
@@ -116,8 +128,7 @@ pub struct Index {
     fact_at: HashMap<Uuid, usize>,
     /// The turns whose words were taken back, and since when.
     outdated: HashMap<Uuid, Timestamp>,
-    /// The units with a session in the order of sessions, sorted when they are first needed.
-    in_sessions: OnceLock<Vec<u32>>,
+    pub(super) rank_cache: RankCache,
 }
 
 impl Unit {
@@ -172,22 +183,33 @@ impl Index {
 
     /// Number of units of a class.
     pub(super) fn class_size(&self, class: UnitClass) -> usize {
-        self.class_sizes[class as usize]
+        self.classes[class as usize].len()
     }
 
-    /// The units with a session: in the order of sessions, turns by their numbers, and memories in the
-    /// order they were learned.
-    pub(super) fn in_sessions(&self) -> &[u32] {
-        self.in_sessions.get_or_init(|| {
-            let key = |(at, unit): (usize, &Unit)| {
-                let number = unit.turn.map(|turn| turn.number);
-                Some((unit.session?, number, unit.source, u32::try_from(at).ok()?))
+    /// The units of a kind, in ascending order.
+    pub(super) fn of_kind(&self, kind: PassageKind) -> impl Iterator<Item = usize> + '_ {
+        let list = |class: Option<&UnitClass>| match class {
+            Some(class) => self.classes[*class as usize].as_slice(),
+            None => &[],
+        };
+        let classes = UnitClass::of_kind(kind);
+        let (mut one, mut other) = (list(classes.first()), list(classes.get(1)));
+        std::iter::from_fn(move || {
+            let from_one = match (one.first(), other.first()) {
+                (Some(one), Some(other)) => one < other,
+                (one, _) => one.is_some(),
             };
-            let mut order: Vec<_> = self.units.iter().enumerate().filter_map(key).collect();
-            // Mostly in order already.
-            order.sort();
-            order.into_iter().map(|(.., at)| at).collect()
+            let list = if from_one { &mut one } else { &mut other };
+            let (first, rest) = list.split_first()?;
+            *list = rest;
+            Some(*first as usize)
         })
+    }
+
+    /// The current memories, in ascending order of their units.
+    pub fn current_facts(&self) -> impl Iterator<Item = &Unit> + '_ {
+        let units = self.of_kind(PassageKind::Fact).map(move |at| &self.units[at]);
+        units.filter(|unit| unit.facets.is_some())
     }
 
     pub(super) fn sessions(&self) -> usize {
@@ -221,7 +243,12 @@ impl Index {
         let names = self.session_names.iter().map(|name| 2 * name.capacity());
         let links = self.links.values().chain(self.outward.values());
         list(&self.units)
-            + self.units.len() * size_of::<u32>()
+            // The cache of rankings: orders of units, and products of neighbours.
+            + self.units.len() * (2 * size_of::<u32>() + NeighbourProducts::BYTES_PER_UNIT)
+            + self.class_size(UnitClass::Fact) * size_of::<usize>()
+            + list(&self.words)
+            + list(&self.session_of)
+            + self.classes.iter().map(list).sum::<usize>()
             + self.postings.iter().map(Postings::bytes).sum::<usize>()
             + list(&self.term_ends)
             + list(&self.terms)
@@ -253,7 +280,6 @@ impl Index {
         grow(&mut self.terms, terms);
         grow(&mut self.term_ends, passages.len());
         grow(&mut self.vector_of, passages.len());
-        self.in_sessions.take();
         let known = self.units.len();
         for passage in passages {
             let at = self.term_ends.len();
@@ -272,25 +298,31 @@ impl Index {
             }
             self.term_ends.push(self.terms.len());
             self.vector_of.push(NONE);
+            let is_text = passage.place.as_ref().is_some_and(|place| place.role == Role::User);
+            self.texts_without_vector += usize::from(is_text);
             if !self.languages.contains(&passage.language) {
                 self.languages.push(passage.language);
             }
             match unit {
                 Some(unit) => {
-                    let unit = &mut self.units[unit];
-                    unit.passages.end = at + 1;
-                    unit.words += passage.terms.words;
+                    self.units[unit].passages.end = at + 1;
+                    self.words[unit] += passage.terms.words;
                 }
                 None => self.add_unit(passage, at),
             }
         }
+        self.extend_sessions(known);
     }
 
     fn add_unit(&mut self, passage: NewPassage, at: usize) {
         let unit = self.units.len();
         let mut in_session = None;
         let is_episode = passage.kind == PassageKind::Episode;
-        self.class_sizes[passage.class() as usize] += 1;
+        let number = u32::try_from(unit).unwrap_or(NONE);
+        self.classes[passage.class() as usize].push(number);
+        if passage.kind == PassageKind::Fact {
+            self.rank_cache.learned.take();
+        }
         let turn = passage.place.map(|place| {
             let first = (if is_episode { i32::MAX } else { place.number }, unit);
             let session = match self.session_at.get(&place.session) {
@@ -304,11 +336,17 @@ impl Index {
                 }
             };
             let known = &mut self.first_turns[session];
-            *known = (*known).min(first);
+            if first < *known {
+                *known = first;
+                // A memory counts as learned when its session began.
+                self.rank_cache.learned.take();
+            }
             in_session = Some(session);
             TurnPlace { number: place.number, role: place.role, said_at: place.said_at }
         });
-        self.unit_at.insert(passage.source, u32::try_from(unit).unwrap_or(NONE));
+        self.unit_at.insert(passage.source, number);
+        self.words.push(passage.terms.words);
+        self.session_of.push(as_number(in_session));
         self.units.push(Unit {
             kind: passage.kind,
             source: passage.source,
@@ -317,7 +355,6 @@ impl Index {
             turn,
             session: in_session,
             passages: at..at + 1,
-            words: passage.terms.words,
         });
     }
 
@@ -339,6 +376,13 @@ impl Index {
                 // A passage's text never changes, and so neither does its vector.
                 continue;
             }
+            if unit.kind == PassageKind::Fact {
+                self.rank_cache.fact_sum.take();
+            }
+            match unit.turn {
+                Some(_) => self.texts_without_vector -= 1,
+                None => self.facts_without_vector -= usize::from(unit.facets.is_some()),
+            }
             let vector = self.vectors.len() / dimension.max(1);
             self.vector_of[passage] = u32::try_from(vector).unwrap_or(NONE);
             self.vectors.extend_from_slice(&values);
@@ -349,6 +393,12 @@ impl Index {
                 }
             }
         }
+        self.forget_few_neighbours();
+    }
+
+    /// Number of vectors.
+    pub(super) fn vector_count(&self) -> usize {
+        self.vectors.len() / self.dimension.max(1)
     }
 
     /// Gives back memory that was reserved for more.
@@ -369,17 +419,26 @@ impl Index {
             unit.facets = None;
         }
         self.fact_at.clear();
-        self.in_sessions.take();
+        self.rank_cache.in_sessions.take();
+        self.rank_cache.learned.take();
+        self.rank_cache.fact_sum.take();
         for (version, facets) in current {
             if let Some(at) = self.unit_at.get(&version).map(|at| *at as usize) {
                 let session = facets.session.as_ref();
-                self.units[at].session = session.and_then(|s| self.session_at.get(s).copied());
+                let session = session.and_then(|s| self.session_at.get(s).copied());
+                self.session_of[at] = as_number(session);
+                self.units[at].session = session;
                 self.units[at].facets = Some(Box::new(facets));
             }
         }
+        self.facts_without_vector = 0;
         for (at, unit) in self.units.iter().enumerate() {
             if unit.facets.is_some() {
                 self.fact_at.insert(unit.subject, at);
+                // Passages of a unit with a turn are counted when they are added.
+                let vectors = self.vector_of[unit.passages.clone()].iter();
+                let missing = vectors.filter(|at| **at == NONE && unit.turn.is_none());
+                self.facts_without_vector += missing.count();
             }
         }
         self.links.clear();
@@ -422,12 +481,7 @@ impl Index {
 
     /// Number of passages of current memories, episodes and the user's turns that have no vector yet.
     pub fn without_vector(&self) -> usize {
-        let is_ranked = |unit: &&Unit| match unit.turn {
-            Some(turn) => turn.role == Role::User,
-            None => unit.facets.is_some(),
-        };
-        let passages = self.units.iter().filter(is_ranked).flat_map(|unit| unit.passages.clone());
-        passages.filter(|at| self.vector_of[*at] == NONE).count()
+        self.facts_without_vector + self.texts_without_vector
     }
 
     /// The terms of a passage, sorted; none for a turn of another than the user.

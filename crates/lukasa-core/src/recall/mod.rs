@@ -4,11 +4,16 @@ mod bm25;
 pub mod corpus;
 mod dot;
 pub mod index;
+mod neighbours;
 pub mod passage;
 mod postings;
 mod query_terms;
 pub mod rank;
+mod rank_cache;
+#[cfg(test)]
+mod rank_cache_tests;
 mod scorer;
+mod similarity;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -5,6 +5,8 @@
 //! round numbers that were validated on conversations they were not chosen on; see the decision
 //! record on ranking. Rank fusion is available as a fallback and for comparison.
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 
 use super::corpus::Corpus;
@@ -208,14 +210,21 @@ pub struct Ranking {
     pub among: usize,
 }
 
-/// Ranks the units of a kind and returns the best `limit` of the allowed results.
+/// How many results a ranking returns at most. Without sessions these are not ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankLimits {
+    pub units: usize,
+    pub sessions: usize,
+}
+
+/// Ranks the units of a kind and returns the best of the allowed results.
 pub fn rank(
     index: &Index,
     question: &RankQuery<'_>,
     kind: PassageKind,
     tuning: &Tuning,
     filters: &RankFilters<'_>,
-    limit: usize,
+    limits: RankLimits,
 ) -> Ranking {
     let scorer = Scorer::new(index, question, kind, filters, tuning);
     let weights = match kind {
@@ -250,9 +259,12 @@ pub fn rank(
     let is_result =
         |at: &usize| (filters.results)(&index.units[scorer.among[*at]]) && arms.find(*at);
     let results: Vec<usize> = (0..fused.len()).filter(is_result).collect();
-    let sessions =
-        if kind == PassageKind::Turn { sessions(&scorer, &arms, &fused, &results) } else { vec![] };
-    let order = best_of(results, &fused, limit);
+    let mut sessions = match kind {
+        PassageKind::Turn if limits.sessions > 0 => sessions(&scorer, &arms, &fused, &results),
+        _ => Vec::new(),
+    };
+    sessions.truncate(limits.sessions);
+    let order = best_of(results, &fused, limits.units);
     let explained = arms.explain(&order);
     let found = |(at, arms): (usize, Vec<(Arm, usize, f32)>)| RankedUnit {
         unit: scorer.among[at],
@@ -275,7 +287,7 @@ fn sessions(
     const WHOLE: f32 = 0.8;
     const NEXT_BEST: f32 = 0.1;
     let whole = arms.standard(Arm::KeywordSession);
-    let score = |at: usize| fused[at] + whole.as_ref().map_or(0.0, |whole| WHOLE * whole[at]);
+    let score = |at: usize| fused[at] + whole.map_or(0.0, |whole| WHOLE * whole[at]);
     let best = best_of_sessions(scorer, results.iter().map(|at| (*at, score(*at))));
     let of = |(session, best): (usize, Vec<(f32, usize)>)| {
         let (first, at) = *best.first()?;
@@ -321,21 +333,42 @@ fn best_of(mut positions: Vec<usize>, scores: &[f32], limit: usize) -> Vec<usize
 }
 
 /// Scores of the arms that apply to the query.
-struct Arms(Vec<(Arm, f32, Vec<f32>)>);
+struct Arms(Vec<ArmScores>);
+
+struct ArmScores {
+    arm: Arm,
+    weight: f32,
+    scores: Vec<f32>,
+    /// The scores in standard deviations, computed when they are first needed.
+    standard: OnceCell<Vec<f32>>,
+}
+
+impl ArmScores {
+    fn new(arm: Arm, weight: f32, scores: Vec<f32>) -> Self {
+        Self { arm, weight, scores, standard: OnceCell::new() }
+    }
+
+    fn standard(&self) -> &[f32] {
+        self.standard.get_or_init(|| standard(&self.scores, self.arm.spread()))
+    }
+}
 
 impl Arms {
     fn of(scorer: &Scorer<'_>, weights: &Weights) -> Self {
-        let on = Arm::ALL.into_iter().filter(|arm| weights.of(*arm) > 0.0);
-        let scored =
-            on.filter_map(|arm| scorer.scores(arm).map(|scores| (arm, weights.of(arm), scores)));
+        let on = Arm::ALL.into_iter().map(|arm| (arm, weights.of(arm)));
+        let on = on.filter(|(_, weight)| *weight > 0.0);
+        let scored = on.filter_map(|(arm, weight)| {
+            scorer.scores(arm).map(|scores| ArmScores::new(arm, weight, scores))
+        });
         Self(scored.collect())
     }
 
     /// Adds the scores of the feedback words.
     fn add_feedback(&mut self, scorer: &Scorer<'_>, more: &Feedback) {
-        for (arm, _, scores) in &mut self.0 {
-            let more = scorer.feedback_scores(*arm, more).unwrap_or_default();
-            for (score, more) in scores.iter_mut().zip(more) {
+        for one in &mut self.0 {
+            let Some(more) = scorer.feedback_scores(one.arm, more) else { continue };
+            one.standard.take();
+            for (score, more) in one.scores.iter_mut().zip(more) {
                 *score += more;
             }
         }
@@ -343,23 +376,21 @@ impl Arms {
 
     fn fuse(&self, fusion: Fusion, units: usize) -> Vec<f32> {
         let mut fused = vec![0.0; units];
-        for (arm, weight, scores) in &self.0 {
+        for one in &self.0 {
             match fusion {
-                Fusion::Scores if arm.is_relative() => {
-                    for (sum, score) in fused.iter_mut().zip(standard(scores, arm.spread())) {
-                        *sum += weight * score;
-                    }
-                }
                 Fusion::Scores => {
+                    let scores =
+                        if one.arm.is_relative() { one.standard() } else { one.scores.as_slice() };
                     for (sum, score) in fused.iter_mut().zip(scores) {
-                        *sum += weight * score;
+                        *sum += one.weight * score;
                     }
                 }
                 Fusion::Ranks => {
                     const K: f32 = 60.0;
                     const DEPTH: usize = 100;
-                    let matching = (0..units).filter(|at| scores[*at] > 0.0).collect();
-                    for (rank, at) in best_of(matching, scores, DEPTH).into_iter().enumerate() {
+                    let matching = (0..units).filter(|at| one.scores[*at] > 0.0).collect();
+                    for (rank, at) in best_of(matching, &one.scores, DEPTH).into_iter().enumerate()
+                    {
                         fused[at] += 1.0 / (K + rank as f32 + 1.0);
                     }
                 }
@@ -368,11 +399,8 @@ impl Arms {
         fused
     }
 
-    fn standard(&self, wanted: Arm) -> Option<Vec<f32>> {
-        self.0
-            .iter()
-            .find(|(arm, ..)| *arm == wanted)
-            .map(|(arm, _, scores)| standard(scores, arm.spread()))
+    fn standard(&self, wanted: Arm) -> Option<&[f32]> {
+        self.0.iter().find(|one| one.arm == wanted).map(ArmScores::standard)
     }
 
     /// Adds the session arm: a turn gets a share of the mean of its session's best positive scores.
@@ -392,7 +420,7 @@ impl Arms {
         for (score, lift) in fused.iter_mut().zip(&lifts) {
             *score += weight * lift;
         }
-        self.0.push((Arm::SessionBest, weight, lifts));
+        self.0.push(ArmScores::new(Arm::SessionBest, weight, lifts));
     }
 
     /// Adds the link arm: memories linked to the best results get a share of their score.
@@ -412,20 +440,20 @@ impl Arms {
             *score = score.max(*lent);
         }
         if lent.iter().any(|lent| *lent > 0.0) {
-            self.0.push((Arm::Link, weight, lent));
+            self.0.push(ArmScores::new(Arm::Link, weight, lent));
         }
     }
 
     /// Whether any arm makes a unit a result: a word, similarity, a name, a time or a link.
     fn find(&self, at: usize) -> bool {
-        self.0.iter().any(|(arm, _, scores)| arm.finds() && scores[at] > 0.0)
+        self.0.iter().any(|one| one.arm.finds() && one.scores[at] > 0.0)
     }
 
     /// Rank and score of each of these units in each arm. One pass over an arm's scores computes
     /// all of their ranks.
     fn explain(&self, found: &[usize]) -> Vec<Vec<(Arm, usize, f32)>> {
         let mut explained = vec![Vec::new(); found.len()];
-        for (arm, _, scores) in &self.0 {
+        for ArmScores { arm, scores, .. } in &self.0 {
             let mut own: Vec<f32> = found.iter().map(|at| scores[*at]).collect();
             own.sort_by(f32::total_cmp);
             // How many of all scores are above each of the found ones.

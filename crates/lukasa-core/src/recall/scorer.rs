@@ -1,18 +1,19 @@
 //! Computes the scores of every arm for one query, over statistics that the arms share.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use lukasa_text::terms::Term;
 
 use super::bm25::{Counts, Saturation, rarity};
 use super::corpus::Corpus;
-use super::dot::{dot, dots};
-use super::index::{Index, Unit};
+use super::index::{Index, NONE};
 use super::passage::PassageKind;
 use super::postings::UnitClass;
 use super::query_terms::{QueryTerms, Slot};
 use super::rank::{Arm, RankFilters, RankQuery, Tuning};
-use crate::time::Timestamp;
+use super::similarity::Similarity;
 
 /// BM25 parameters for units and for sessions, which are longer.
 const TEXT_BM25: Saturation = Saturation { k1: 0.9, b: 0.4 };
@@ -23,11 +24,14 @@ const NOT_RANKED: u32 = u32::MAX;
 
 /// Statistics that all arms need, computed once per query.
 pub(super) struct Scorer<'a> {
-    index: &'a Index,
+    pub(super) index: &'a Index,
+    kind: PassageKind,
     question: &'a RankQuery<'a>,
     corpus: &'a Corpus,
     /// The ranked units.
     pub(super) among: Vec<usize>,
+    /// The passages of each ranked unit.
+    pub(super) passages: Vec<Range<usize>>,
     /// Position of a unit in `among`, or [`NOT_RANKED`].
     place: Vec<u32>,
     /// The classes of the ranked units, and whether all units of the class are ranked.
@@ -41,20 +45,14 @@ pub(super) struct Scorer<'a> {
     /// 1 if the query names the unit's speaker, otherwise 0.
     named: Vec<f32>,
     /// Units with a session in the order of sessions, and within a session in their order.
-    in_order: Vec<usize>,
-    before: Vec<Option<usize>>,
-    after: Vec<Option<usize>>,
+    pub(super) in_order: Vec<usize>,
+    pub(super) before: Vec<Option<usize>>,
+    pub(super) after: Vec<Option<usize>>,
+    /// The length of each unit with its neighbours, computed when it is first needed.
+    window_lengths: OnceCell<Vec<f32>>,
     near: Option<Similarity>,
     /// Rarity of each query word; zero for stop words of any stored language.
     rarity: Vec<f32>,
-}
-
-/// Similarity of each unit to the query, alone and with its neighbours.
-struct Similarity {
-    /// Plain cosines, not centred.
-    cosines: Vec<f32>,
-    own: Vec<f32>,
-    window: Vec<f32>,
 }
 
 /// Words that the best units share and the query does not have: their weights, and how often each
@@ -73,11 +71,10 @@ impl<'a> Scorer<'a> {
         tuning: &Tuning,
     ) -> Self {
         let corpus = filters.corpus;
-        let is_among = |at: &usize| {
-            let unit = &index.units[*at];
-            unit.kind == kind && corpus.visible()[*at] && (filters.candidates)(unit)
-        };
-        let among: Vec<usize> = (0..index.units.len()).filter(is_among).collect();
+        let is_among =
+            |at: &usize| corpus.visible()[*at] && (filters.candidates)(&index.units[*at]);
+        let among: Vec<usize> = index.of_kind(kind).filter(is_among).collect();
+        let passages = among.iter().map(|unit| index.units[*unit].passages.clone()).collect();
         let mut place = vec![NOT_RANKED; index.units.len()];
         let mut ranked = [0; UnitClass::COUNT];
         for (at, unit) in among.iter().enumerate() {
@@ -91,8 +88,11 @@ impl<'a> Scorer<'a> {
         let width = corpus.asked.words.len();
         let mut scorer = Self {
             index,
+            kind,
             question,
             corpus,
+            passages,
+            window_lengths: OnceCell::new(),
             base: Counts::new(among.len(), width),
             own: Counts::new(among.len(), width),
             pair_scores: Vec::new(),
@@ -109,7 +109,7 @@ impl<'a> Scorer<'a> {
         };
         scorer.count();
         scorer.find_neighbours();
-        scorer.near = question.vector.map(|vector| scorer.nearness(vector, tuning.centre));
+        scorer.near = question.vector.map(|v| Similarity::of(&scorer, kind, v, tuning.centre));
         scorer.rarity = scorer.own.rarity();
         for (word, rare) in scorer.rarity.iter_mut().enumerate() {
             if !scorer.asked.tells_everywhere[word] {
@@ -123,7 +123,7 @@ impl<'a> Scorer<'a> {
     fn count(&mut self) {
         let index = self.index;
         for (at, unit) in self.among.iter().enumerate() {
-            let words = index.units[*unit].words as f32;
+            let words = index.words[*unit] as f32;
             self.base.lengths[at] = words;
             self.own.lengths[at] = words;
         }
@@ -168,7 +168,7 @@ impl<'a> Scorer<'a> {
                 if row[*first] == 0.0 || row[*second] == 0.0 {
                     continue;
                 }
-                for passage in self.index.units[self.among[at]].passages.clone() {
+                for passage in self.passages[at].clone() {
                     let count = self.index.count_of_pair(passage, *term);
                     if count > 0 {
                         pairs.add_word(at, *pair, count as f32);
@@ -191,146 +191,6 @@ impl<'a> Scorer<'a> {
             }
         }
         self.in_order = order;
-    }
-
-    /// A share of the mean vector of the ranked units.
-    fn centre(&self, size: usize, share: f32) -> Vec<f32> {
-        let first = |unit: &usize| self.index.units[*unit].passages.start;
-        let counted = self.among.iter().filter(|unit| self.index.has_vector(first(unit))).count();
-        let (turn_sum, turns) = self.index.turn_sum();
-        let kind = self.among.first().map(|at| self.index.units[*at].kind);
-        let is_turns = kind == Some(PassageKind::Turn);
-        let mut centre = vec![0.0; size];
-        if is_turns && counted == turns && turn_sum.len() == size {
-            for (sum, value) in centre.iter_mut().zip(turn_sum) {
-                *sum = *value as f32;
-            }
-        } else {
-            let mut vector = vec![0.0; size];
-            for unit in &self.among {
-                if self.index.copy_vector(first(unit), &mut vector) {
-                    for (sum, value) in centre.iter_mut().zip(&vector) {
-                        *sum += value;
-                    }
-                }
-            }
-        }
-        // The mean of a few vectors is mostly their content, so it is damped.
-        const FEW: f32 = 30.0;
-        let counted = counted.max(1) as f32;
-        for value in &mut centre {
-            *value *= share / counted * counted / (counted + FEW);
-        }
-        centre
-    }
-
-    /// Cosines after subtracting a share of the mean vector of the user's units: users talk about
-    /// few subjects, and what all texts share does not distinguish them.
-    fn nearness(&self, vector: &[f32], share: f32) -> Similarity {
-        let index = self.index;
-        let centre = self.centre(vector.len(), share);
-        let asked: Vec<f32> =
-            vector.iter().zip(&centre).map(|(value, mean)| value - mean).collect();
-        let asked_length = dot(&asked, &asked).sqrt().max(1e-6);
-        let (asked_centre, centre_square) = (dot(&asked, &centre), dot(&centre, &centre));
-        let mut near = Similarity {
-            cosines: vec![0.0; self.among.len()],
-            own: vec![0.0; self.among.len()],
-            window: Vec::new(),
-        };
-        // The best passage of each unit, and the length of its centred vector.
-        let mut best: Vec<Option<(usize, f32)>> = vec![None; self.among.len()];
-        let mut own = vec![0.0; vector.len()];
-        for (at, unit) in self.among.iter().enumerate() {
-            for passage in index.units[*unit].passages.clone() {
-                if !index.copy_vector(passage, &mut own) {
-                    continue;
-                }
-                let (to_asked, to_centre) = dots(&own, &asked, &centre);
-                let length = (1.0 - 2.0 * to_centre + centre_square).max(1e-6).sqrt();
-                let cosine = (to_asked - asked_centre) / (length * asked_length);
-                if best[at].is_none() || cosine > near.own[at] {
-                    near.own[at] = cosine;
-                    // The query's vector is the sum of the two.
-                    near.cosines[at] = to_asked + to_centre;
-                    best[at] = Some((passage, length));
-                }
-            }
-        }
-        let products = self.neighbour_products(vector.len(), &best);
-        near.window = (0..self.among.len())
-            .map(|at| self.together(at, &near.own, &best, &products, centre_square))
-            .collect();
-        near
-    }
-
-    /// For each unit the dot products of its best vector with those of the next unit of its session
-    /// and of the one after that; zero if one of them has none.
-    fn neighbour_products(&self, size: usize, best: &[Option<(usize, f32)>]) -> Vec<(f32, f32)> {
-        let mut products = vec![(0.0, 0.0); self.among.len()];
-        let mut vectors = [vec![0.0; size], vec![0.0; size], vec![0.0; size]];
-        for at in &self.in_order {
-            let [own, before, further] = &mut vectors;
-            match best[*at] {
-                Some((passage, _)) if self.index.copy_vector(passage, own) => {}
-                _ => own.fill(0.0),
-            }
-            if let Some(one) = self.before[*at] {
-                let (to_before, to_further) = dots(own, before, further);
-                products[one].0 = to_before;
-                if let Some(two) = self.before[one] {
-                    products[two].1 = to_further;
-                }
-            }
-            vectors.rotate_right(1);
-        }
-        products
-    }
-
-    /// Similarity of a unit together with its neighbours: the cosine of the sum of their vectors,
-    /// the neighbours counting half.
-    fn together(
-        &self,
-        at: usize,
-        cosines: &[f32],
-        best: &[Option<(usize, f32)>],
-        products: &[(f32, f32)],
-        centre_square: f32,
-    ) -> f32 {
-        const SHARE: f32 = 0.5;
-        let length = |at: Option<usize>| at.and_then(|at| best[at]).map(|(_, length)| length);
-        let (before, after) = (self.before[at], self.after[at]);
-        let lengths = (length(Some(at)), length(before), length(after));
-        // The cosine of two centred vectors. Their dot products with the centre follow from their
-        // centred lengths.
-        let along = |length: f32| (1.0 + centre_square - length * length) / 2.0;
-        let cosine = |product: f32, a: f32, b: f32| {
-            (product - along(a) - along(b) + centre_square) / (a * b)
-        };
-        let (mut sum, mut square, mut parts) = (0.0, 0.0, 0);
-        if lengths.0.is_some() {
-            (sum, square, parts) = (cosines[at], 1.0, 1);
-        }
-        for (other, other_length) in [(before, lengths.1), (after, lengths.2)] {
-            if let (Some(other), Some(_)) = (other, other_length) {
-                sum += SHARE * cosines[other];
-                square += SHARE * SHARE;
-                parts += 1;
-            }
-        }
-        if parts < 2 {
-            return cosines[at];
-        }
-        if let (Some(one), Some(own), Some(length)) = (before, lengths.0, lengths.1) {
-            square += 2.0 * SHARE * cosine(products[one].0, own, length);
-        }
-        if let (Some(own), Some(length)) = (lengths.0, lengths.2) {
-            square += 2.0 * SHARE * cosine(products[at].0, own, length);
-        }
-        if let (Some(one), Some(first), Some(last)) = (before, lengths.1, lengths.2) {
-            square += 2.0 * SHARE * SHARE * cosine(products[one].1, first, last);
-        }
-        sum / square.max(0.01).sqrt()
     }
 
     /// The scores of an arm, if it applies.
@@ -396,10 +256,15 @@ impl<'a> Scorer<'a> {
             near.chain(further.into_iter().flatten().map(|other| (other, SECOND_NEIGHBOUR)))
         };
         let mut window = base.clone();
-        for at in &self.in_order {
-            let others = around(*at).map(|(other, share)| share * base.lengths[other]);
-            window.lengths[*at] += others.sum::<f32>();
-        }
+        // The lengths are the same for the words of the query and for those of the feedback.
+        window.lengths.clone_from(self.window_lengths.get_or_init(|| {
+            let mut lengths = base.lengths.clone();
+            for at in &self.in_order {
+                let others = around(*at).map(|(other, share)| share * base.lengths[other]);
+                lengths[*at] += others.sum::<f32>();
+            }
+            lengths
+        }));
         // A text is a neighbour of its neighbours, so its words go where they are needed.
         for (at, row) in base.rows() {
             for (other, share) in around(at) {
@@ -445,25 +310,22 @@ impl<'a> Scorer<'a> {
     /// so that a long absence of the user changes nothing.
     fn recency(&self) -> Option<Vec<f32>> {
         const HALF_LIFE_MEMORIES: f32 = 100.0;
+        let mut scores = vec![0.0; self.among.len()];
+        let mut give = |(rank, at): (usize, usize)| {
+            scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE_MEMORIES);
+        };
+        if self.kind == PassageKind::Fact {
+            let learned = self.index.learned().iter().rev();
+            learned.filter_map(|unit| self.place(*unit as usize)).enumerate().for_each(&mut give);
+            return Some(scores);
+        }
         let key = |(at, unit): (usize, &usize)| {
-            let unit = &self.index.units[*unit];
-            (self.learned_at(unit), unit.source, at)
+            (self.index.learned_at(*unit), self.index.units[*unit].source, at)
         };
         let mut order: Vec<_> = self.among.iter().enumerate().map(key).collect();
         order.sort_unstable();
-        let mut scores = vec![0.0; self.among.len()];
-        for (rank, (.., at)) in order.into_iter().rev().enumerate() {
-            scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE_MEMORIES);
-        }
+        order.into_iter().rev().map(|(.., at)| at).enumerate().for_each(&mut give);
         Some(scores)
-    }
-
-    /// When a memory was learned: the start of its session, if known, or when it was last stated or
-    /// confirmed.
-    fn learned_at(&self, unit: &Unit) -> Timestamp {
-        let said = unit.session.and_then(|session| self.index.session_began(session));
-        let fresh = unit.facets.as_ref().map(|facets| facets.fresh_at);
-        said.or(fresh).unwrap_or(Timestamp::MIN)
     }
 
     /// Importance and trust of a memory by its tier, between 0 and 1.
@@ -482,8 +344,8 @@ impl<'a> Scorer<'a> {
         const WEIGHT: f32 = 0.1;
         let mut shared: HashMap<Term, f32> = HashMap::new();
         for at in best {
-            let unit = &self.index.units[self.among[*at]];
-            let terms = unit.passages.clone().flat_map(|passage| self.index.terms(passage));
+            let passages = self.passages[*at].clone();
+            let terms = passages.flat_map(|passage| self.index.terms(passage));
             let is_new = |term: &Term| term.is_word() && self.asked.slot(*term).is_none();
             let mut own: Vec<Term> = terms.copied().filter(is_new).collect();
             own.sort_unstable();
@@ -549,7 +411,8 @@ impl<'a> Scorer<'a> {
     }
 
     pub(super) fn session_of(&self, at: usize) -> Option<usize> {
-        self.index.units[self.among[at]].session
+        let session = self.index.session_of[self.among[at]];
+        (session != NONE).then_some(session as usize)
     }
 
     /// Absolute relevance of a unit: the share of the query's words that it has, weighted by

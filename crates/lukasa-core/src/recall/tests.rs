@@ -8,7 +8,7 @@ use super::Facets;
 use super::corpus::Corpus;
 use super::index::{Index, NewPassage};
 use super::passage::{PassageKind, TurnPosition};
-use super::rank::{Arm, Fusion, RankFilters, RankQuery, Ranking, Tuning, rank};
+use super::rank::{Arm, Fusion, RankFilters, RankLimits, RankQuery, Ranking, Tuning, rank};
 use crate::fact::{Category, Force, Kind, MemoryType, Tier};
 use crate::session::Role;
 use crate::time::{Period, Timestamp};
@@ -35,6 +35,8 @@ pub(crate) fn facets() -> Facets {
         fresh_at: Timestamp::UNIX_EPOCH,
     }
 }
+
+const LIMITS: RankLimits = RankLimits { units: 10, sessions: 10 };
 
 fn id(number: usize) -> Uuid {
     Uuid::from_u128(number as u128 + 1)
@@ -102,7 +104,7 @@ fn ask(
 ) -> Ranking {
     let question = RankQuery { text, vector, times: &[] };
     let corpus = Corpus::new(index, text, current(index));
-    rank(index, &question, kind, tuning, &everything(&corpus), 10)
+    rank(index, &question, kind, tuning, &everything(&corpus), LIMITS)
 }
 
 /// Which units are current.
@@ -259,7 +261,7 @@ fn recall_prefers_turns_of_a_mentioned_time() {
     let question = RankQuery { text: "pizza", vector: None, times: &[day] };
     let corpus = Corpus::new(&index, question.text, current(&index));
     let filters = everything(&corpus);
-    let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &filters, 10);
+    let found = rank(&index, &question, PassageKind::Turn, &Tuning::default(), &filters, LIMITS);
     assert_eq!(order(&found)[0], 1);
 }
 
@@ -399,7 +401,7 @@ fn recall_statistics_are_of_visible_turns_alone() {
     let index = turns(&more);
     let corpus = Corpus::new(&index, text, index.select(|unit| unit.source != id(said.len())));
     let question = RankQuery { text, vector: None, times: &[] };
-    let found = rank(&index, &question, kind, &Tuning::default(), &everything(&corpus), 10);
+    let found = rank(&index, &question, kind, &Tuning::default(), &everything(&corpus), LIMITS);
     assert_eq!(found, known);
     assert_ne!(
         ask(&index, kind, text, None, &Tuning::default()).found[0].score,

@@ -121,8 +121,8 @@ pub(super) async fn rules_of_domains(
     let ctx = opened.ctx.clone();
     let choose = move |index: &Index| {
         let is_asked = |domain: Option<&String>| domain.is_some_and(|name| domains.contains(name));
-        let mut rules: Vec<_> = (0..index.len())
-            .map(|at| index.unit(at))
+        let mut rules: Vec<_> = index
+            .current_facts()
             .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
             .filter(|(_, facets)| {
                 facets.force == Force::Hard && facets.own && !facets.from_assistant
@@ -155,8 +155,8 @@ fn candidates(
         (Some(asked), Some(domain)) => asked.contains(domain),
         _ => true,
     };
-    let mut usable: Vec<_> = (0..index.len())
-        .map(|at| index.unit(at))
+    let mut usable: Vec<_> = index
+        .current_facts()
         .filter(|unit| is_usable(index, unit, point, ctx))
         .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
         .filter(|(_, facets)| within(facets.domain.as_ref()))

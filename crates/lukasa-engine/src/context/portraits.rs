@@ -60,7 +60,7 @@ pub(super) async fn domain_sentences(
     }
     let (ctx, filter) = (opened.ctx.clone(), ask.filter.clone());
     let choose = move |index: &Index| {
-        let usable = (0..index.len()).map(|at| index.unit(at)).filter(|unit| {
+        let usable = index.current_facts().filter(|unit| {
             // Rules have their own lines.
             let may =
                 |facets: &Facets| facets.force == Force::Soft && may_inject(facets, point.valid);

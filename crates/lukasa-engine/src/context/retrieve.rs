@@ -285,15 +285,28 @@ impl Contexts {
         let point = ask.point.resolve(now);
         let mut context = Context::empty(ask, moment);
         context.domains = domains;
-        let (rendered, changed, found) = try_join!(
+        let named: Vec<String> = context.domains.iter().map(|found| found.domain.clone()).collect();
+        let (parts, recall) = (&self.parts, &self.recall);
+        let ((rendered, rules, portraits), changed, found) = try_join!(
             async {
-                match &frozen {
-                    Some(_) => Ok(None),
-                    None => {
-                        let rendered = self.render_baseline(&opened, ask, budget, point);
-                        rendered.await.map(Some)
+                let rendered = match &frozen {
+                    Some(_) => None,
+                    None => Some(self.render_baseline(&opened, ask, budget, point).await?),
+                };
+                let shown = match (&frozen, &rendered) {
+                    (Some(frozen), _) => frozen.kept.facts.clone(),
+                    (None, Some(new)) => {
+                        new.part.items.iter().flat_map(PromptLine::facts).collect()
                     }
-                }
+                    (None, None) => Vec::new(),
+                };
+                // What the baseline does not show of the domains of the message. Like all of this, it
+                // does not wait for the search.
+                let (rules, portraits) = try_join!(
+                    rules_of_domains(parts, recall, &opened, named.clone(), shown.clone(), point),
+                    domain_sentences(parts, recall, &opened, ask, &named, &shown, point)
+                )?;
+                Ok::<_, Error>((rendered, rules, portraits))
             },
             async {
                 match &frozen {
@@ -304,17 +317,6 @@ impl Contexts {
                 }
             },
             self.recall.find(&opened, &asked, question, now)
-        )?;
-        let shown = match (&frozen, &rendered) {
-            (Some(frozen), _) => frozen.kept.facts.clone(),
-            (None, Some(new)) => new.part.items.iter().flat_map(PromptLine::facts).collect(),
-            (None, None) => Vec::new(),
-        };
-        let named: Vec<String> = context.domains.iter().map(|found| found.domain.clone()).collect();
-        let (parts, recall) = (&self.parts, &self.recall);
-        let (rules, portraits) = try_join!(
-            rules_of_domains(parts, recall, &opened, named.clone(), shown.clone(), point),
-            domain_sentences(parts, recall, &opened, ask, &named, &shown, point)
         )?;
         let listed = found.versions().chain(&changed).chain(&rules);
         let listed = listed.chain(portraits.iter().flat_map(|portrait| &portrait.memories));
@@ -434,9 +436,7 @@ impl Contexts {
         const MAX_CHANGED: usize = 20;
         let ctx = Arc::clone(&opened.ctx);
         let find = move |index: &Index| {
-            let usable = (0..index.len())
-                .map(|at| index.unit(at))
-                .filter(|unit| is_usable(index, unit, point, &ctx));
+            let usable = index.current_facts().filter(|unit| is_usable(index, unit, point, &ctx));
             let mut changed: Vec<(Timestamp, FactId, VersionId)> = usable
                 .filter_map(|unit| unit.facets.as_ref().map(|facets| (unit, facets)))
                 .filter(|(_, facets)| facets.known_from > since && may_inject(facets, point.valid))

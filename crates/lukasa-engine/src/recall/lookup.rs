@@ -6,7 +6,9 @@ use lukasa_core::fade::Belief;
 use lukasa_core::recall::corpus::Corpus;
 use lukasa_core::recall::index::{Index, Unit};
 use lukasa_core::recall::passage::PassageKind;
-use lukasa_core::recall::rank::{RankFilters, RankQuery, RankedSession, RankedUnit, Ranking, rank};
+use lukasa_core::recall::rank::{
+    RankFilters, RankLimits, RankQuery, RankedSession, RankedUnit, Ranking, rank,
+};
 use lukasa_core::{AsOf, EpisodeId, FactId, Role, Timestamp, TurnId, VersionId};
 use lukasa_text::name::Names;
 use uuid::Uuid;
@@ -55,7 +57,8 @@ pub(super) fn lookup(
             ask.filter.matches(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
         };
         let filters = RankFilters { corpus, candidates: &|_| true, results: &may };
-        facts = rank(index, question, PassageKind::Fact, &ask.tuning, &filters, memories);
+        let limits = RankLimits { units: memories, sessions: 0 };
+        facts = rank(index, question, PassageKind::Fact, &ask.tuning, &filters, limits);
         // A name can match although none of its words does; add those memories too.
         let found: Vec<usize> = facts.found.iter().map(|found| found.unit).collect();
         let missed = named.into_iter().flatten().filter(|(_, (unit, _))| !found.contains(unit));
@@ -89,21 +92,22 @@ pub(super) fn lookup(
         let finds = |unit: &Unit| unit.kind == PassageKind::Turn && of_role(unit) && may(unit);
         let filters = RankFilters { corpus, candidates: &of_role, results: &may };
         if (0..index.len()).any(|at| finds(index.unit(at))) {
-            turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, turns);
+            let limits = RankLimits { units: turns, sessions: ask.sessions };
+            turn_ranking = rank(index, question, PassageKind::Turn, &ask.tuning, &filters, limits);
         }
     }
     let mut episodes = Ranking::default();
     if ask.episodes > 0 && index.has_episodes() {
         let filters = RankFilters { corpus, candidates: &|_| true, results: &may };
-        let most = MAX_EPISODE_CANDIDATES;
-        episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, most);
+        let limits = RankLimits { units: MAX_EPISODE_CANDIDATES, sessions: 0 };
+        episodes = rank(index, question, PassageKind::Episode, &ask.tuning, &filters, limits);
     }
     let session = |found: &RankedSession| RecalledSession {
         session: index.session_name(found.session).to_owned(),
         score: found.score,
         best: TurnId::from_uuid(index.unit(found.best).source),
     };
-    let sessions = turn_ranking.sessions.iter().take(ask.sessions).map(session).collect();
+    let sessions = turn_ranking.sessions.iter().map(session).collect();
     let facts = facts.found.into_iter().enumerate().map(|(rank, found)| {
         let unit = index.unit(found.unit);
         let ids = (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));

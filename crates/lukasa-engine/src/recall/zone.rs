@@ -45,8 +45,8 @@ impl Recall {
                     && facets.valid_from <= now
                     && facets.valid_until.is_none_or(|until| until > now)
             };
-            let units = (0..index.len()).map(|at| index.unit(at));
-            let found = units.filter(|unit| unit.facets.as_deref().is_some_and(is_zone));
+            let found = index.current_facts();
+            let found = found.filter(|unit| unit.facets.as_deref().is_some_and(is_zone));
             let ids = found.map(|unit| (unit.subject, unit.source));
             ids.map(|(fact, version)| (FactId::from_uuid(fact), VersionId::from_uuid(version)))
                 .collect::<Vec<_>>()
