@@ -76,8 +76,9 @@ async fn is_said_again(
     }
     let (scope, said) = (&writing.scope, affirmation.session.as_deref());
     let quotations = &affirmation.quotations;
+    let (caller, claim) = (writing.caller(), &old.claim);
     let found =
-        admission::find_quotation(scope, &old.claim.content, None, quotations, said).await?;
+        admission::find_quotation(scope, caller, claim, Some(claim), quotations, said).await?;
     let Some(found) = found else { return Ok(false) };
     let turns = session::turns_by_id(scope, &[found.turn.uuid()]).await?;
     let transcript = Transcript::of(&turns, &[]);
