@@ -279,7 +279,7 @@ pub(super) mod tests {
 
     #[test]
     fn export_check_finds_each_planted_fault() {
-        let plants: [fn(&mut Contents); 26] = [
+        let plants: [fn(&mut Contents); 25] = [
             |c| c.operations.clear(),
             |c| c.operations[0].at = at(1_000_000),
             |c| c.operations.push(c.operations[0].clone()),

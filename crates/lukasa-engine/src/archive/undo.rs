@@ -13,7 +13,7 @@ use lukasa_store::{Batch, audit, import, observation, operation, session};
 use super::Archives;
 use super::ImportRecord;
 use crate::error::{Error, Result};
-use crate::removal::{ObservationSelection, check_human};
+use crate::removal::{ObservationSelection, check_reverser};
 use crate::request::Request;
 
 /// Result of undoing an import.
@@ -40,7 +40,7 @@ impl Archives {
         for by in &there.operations {
             let by = operation::find(&scope, *by).await?.ok_or(Error::OperationNotFound)?;
             if by.undone_by.is_none() {
-                check_human(request, by.caller)?;
+                check_reverser(request, &by)?;
             }
         }
         let mut batch = Batch::default();
