@@ -7,7 +7,7 @@ import {
   type MemoryEvent,
   type MemoryView,
   type Settings,
-  type Written,
+  type WriteResult,
 } from "lukasa-client";
 import { projectOf } from "./project.ts";
 
@@ -322,7 +322,7 @@ function detailed({ memories, episodes }: Omit<MemoryList, "message">): string[]
   return lines;
 }
 
-async function written(write: Promise<Written>): Promise<MemoryWrite> {
+async function written(write: Promise<WriteResult>): Promise<MemoryWrite> {
   try {
     const { message, memory, event, similar } = await write;
     const lines = memory ? [`${message} (${memory.id})`] : [message];

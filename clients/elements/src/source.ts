@@ -2,7 +2,7 @@
  * Data source of the elements: a Lukasa server, reached with a token of the user, or the assistant that shows
  * the panel. The elements are independent of both.
  */
-import type { MemoryEvent, MemoryView, OperationView, WhyView, Written } from "lukasa-client";
+import type { MemoryEvent, MemoryView, OperationView, WhyView, WriteResult } from "lukasa-client";
 
 /** The fields of a memory that the elements use. */
 export type Memory = Pick<MemoryView, "id" | "content" | "status"> & Partial<MemoryView>;
@@ -50,7 +50,7 @@ export function whenSource(notify: () => void): () => void {
 }
 
 /** The operation of a write, if something was written. */
-export function operationOf(done: Done | Written | undefined): string | undefined {
+export function operationOf(done: Done | WriteResult | undefined): string | undefined {
   return done?.event?.operation_id ?? undefined;
 }
 

@@ -10,7 +10,7 @@ import type {
   CreateKey,
   CreateUser,
   CreateWebhook,
-  DecidedView,
+  ImportDecisionView,
   DecideImport,
   DeliveryView,
   DependentsView,
@@ -52,7 +52,7 @@ import type {
   SignInMethods,
   SignInView,
   StateView,
-  TakenView,
+  ImportReportView,
   TenantPolicyView,
   TestedWebhook,
   UndoneView,
@@ -66,7 +66,7 @@ import type {
   VaultSynced,
   VaultView,
   WebhookView,
-  Written,
+  WriteResult,
 } from "./openapi.ts";
 import { Pages } from "./pages.ts";
 import { sessions } from "./sessions.ts";
@@ -107,7 +107,7 @@ export class Lukasa extends Transport {
     get: (id: string, options?: Options): Promise<OperationView> =>
       this.request("GET", "/api/operations/{id}", { ...options, path: { id } }),
     /** Undoes an operation as a whole, given its id or the response of the write. */
-    undo: (what: string | Written | MemoryEvent, options?: Options): Promise<Written> => {
+    undo: (what: string | WriteResult | MemoryEvent, options?: Options): Promise<WriteResult> => {
       const id = operationOf(what);
       return this.request("POST", "/api/operations/{id}/undo", { ...options, path: { id } });
     },
@@ -121,7 +121,7 @@ export class Lukasa extends Transport {
     get: (options?: Options): Promise<ReviewView> =>
       this.request("GET", "/api/review", { ...options }),
     /** Sends one of the answers of an item: `item.yes`, `item.no` or, if there is one, `item.both`. */
-    answer: async (answer: AnswerView, options?: Options): Promise<Written> => {
+    answer: async (answer: AnswerView, options?: Options): Promise<WriteResult> => {
       const { method, path, body } = answer;
       const sending = { ...options, body: body ?? undefined };
       return (await this.send(method as Method, path, sending)).json();
@@ -171,21 +171,21 @@ export class Lukasa extends Transport {
     shut: (name: string, options?: Options): Promise<DomainView> =>
       this.request("DELETE", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
     /** Opens a domain, and lets what is inferred about it be used; needs a token of the user. */
-    consent: (name: string, options?: Options): Promise<Written> =>
+    consent: (name: string, options?: Options): Promise<WriteResult> =>
       this.request("PUT", "/api/domains/{name}/consent", { ...options, path: { name } }),
     /** Withdraws that consent; the domain stays open. */
-    withdrawConsent: (name: string, options?: Options): Promise<Written> =>
+    withdrawConsent: (name: string, options?: Options): Promise<WriteResult> =>
       this.request("DELETE", "/api/domains/{name}/consent", { ...options, path: { name } }),
   };
 
   /** Single turns. */
   readonly turns = {
-    delete: (id: string, options?: Options): Promise<Written> =>
+    delete: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("DELETE", "/api/turns/{id}", { ...options, path: { id } }),
-    erase: (id: string, options?: Options): Promise<Written> =>
+    erase: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/turns/{id}/erase", { ...options, path: { id } }),
     /** Keeps an assistant's reply as a note. Only the user can do it. */
-    keep: (id: string, options?: Options): Promise<Written> =>
+    keep: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/turns/{id}/note", { ...options, path: { id } }),
   };
 
@@ -198,7 +198,7 @@ export class Lukasa extends Transport {
     /** Replaces the title or the summary by the user's words; the edited episode has another id. */
     update: (id: string, words: UpdateEpisode, options?: Options): Promise<EditedEpisodeView> =>
       this.request("PATCH", "/api/episodes/{id}", { ...options, path: { id }, body: words }),
-    delete: (id: string, options?: Options): Promise<Written> =>
+    delete: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("DELETE", "/api/episodes/{id}", { ...options, path: { id } }),
   };
 
@@ -220,12 +220,12 @@ export class Lukasa extends Transport {
       new Pages((cursor = filter.cursor) =>
         this.request("GET", "/api/observations", { ...options, query: { ...filter, cursor } }),
       ),
-    delete: (id: string, options?: Options): Promise<Written> =>
+    delete: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("DELETE", "/api/observations/{id}", { ...options, path: { id } }),
-    erase: (id: string, options?: Options): Promise<Written> =>
+    erase: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/observations/{id}/erase", { ...options, path: { id } }),
     /** Deletes the oldest 1,000 events of a source. */
-    deleteSource: (source: string, options?: Options): Promise<Written> =>
+    deleteSource: (source: string, options?: Options): Promise<WriteResult> =>
       this.request("DELETE", "/api/observations", { ...options, query: { source } }),
   };
 
@@ -237,7 +237,7 @@ export class Lukasa extends Transport {
     ): Promise<PassView[]> =>
       (await this.request("GET", "/api/passes", { ...options, query: filter })).data,
     /** Saves what a pass left out as a memory. Only the user can do it. */
-    keep: (id: string, place: number, options?: Options): Promise<Written> =>
+    keep: (id: string, place: number, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/passes/{id}/left-out/{place}/keep", {
         ...options,
         path: { id, place },
@@ -281,7 +281,7 @@ export class Lukasa extends Transport {
       items: string | Blob | Uint8Array,
       query: Query<"POST", "/api/import"> = {},
       options?: Options,
-    ): Promise<TakenView> => {
+    ): Promise<ImportReportView> => {
       const contentType = typeof items === "string" ? "application/jsonl" : "application/zip";
       return this.request("POST", "/api/import", { ...options, query, body: items, contentType });
     },
@@ -290,7 +290,7 @@ export class Lukasa extends Transport {
       (await this.request("GET", "/api/imports/{id}/undecided", { ...options, path: { id } }))
         .memory_ids,
     /** Decides which memories of an import are used in prompts: all that wait, or the chosen ones. */
-    decide: (id: string, decision: DecideImport, options?: Options): Promise<DecidedView> =>
+    decide: (id: string, decision: DecideImport, options?: Options): Promise<ImportDecisionView> =>
       this.request("POST", "/api/imports/{id}/decision", {
         ...options,
         path: { id },
@@ -454,7 +454,7 @@ export class Lukasa extends Transport {
   }
 }
 
-function operationOf(what: string | Written | MemoryEvent): string {
+function operationOf(what: string | WriteResult | MemoryEvent): string {
   if (typeof what === "string") return what;
   const event = "event" in what ? what.event : what;
   if (!event.operation_id) throw new TypeError("nothing was written, so there is nothing to undo");

@@ -19,7 +19,7 @@ import type {
   StatsView,
   UpdateMemory,
   UsageView,
-  Written,
+  WriteResult,
 } from "./openapi.ts";
 import { Pages } from "./pages.ts";
 import type { Transport } from "./transport.ts";
@@ -41,24 +41,24 @@ export const memories = (lukasa: Transport) => ({
   save(
     memory: CreateMemory | string,
     { similar, ...options }: Options & { similar?: boolean } = {},
-  ): Promise<Written> {
+  ): Promise<WriteResult> {
     const body = typeof memory === "string" ? { content: memory } : memory;
     return lukasa.request("POST", "/api/memory", { ...options, query: { similar }, body });
   },
 
   /** Changes a memory (it is different now), or corrects it (it was never true; `mode: "correction"`). */
-  update(id: string, changes: UpdateMemory | string, options?: Options): Promise<Written> {
+  update(id: string, changes: UpdateMemory | string, options?: Options): Promise<WriteResult> {
     const body = typeof changes === "string" ? { content: changes } : changes;
     return lukasa.request("PATCH", "/api/memory/{id}", { ...options, path: { id }, body });
   },
 
   /** Forgets a memory: it is never in a prompt again, and can be restored. */
-  forget(id: string, options?: Options): Promise<Written> {
+  forget(id: string, options?: Options): Promise<WriteResult> {
     return lukasa.request("POST", "/api/memory/{id}/forget", { ...options, path: { id } });
   },
 
   /** Confirms that a memory is still true, or answers a proposal, which needs a token of the user. */
-  confirm(id: string, answer: ConfirmMemory = {}, options?: Options): Promise<Written> {
+  confirm(id: string, answer: ConfirmMemory = {}, options?: Options): Promise<WriteResult> {
     const body = answer;
     return lukasa.request("POST", "/api/memory/{id}/confirm", { ...options, path: { id }, body });
   },
@@ -98,7 +98,7 @@ export const memories = (lukasa: Transport) => ({
   },
 
   /** Proposes a memory, which the user confirms or rejects. */
-  propose(memory: CreateMemory | string, options?: Options): Promise<Written> {
+  propose(memory: CreateMemory | string, options?: Options): Promise<WriteResult> {
     const body = typeof memory === "string" ? { content: memory } : memory;
     return lukasa.request("POST", "/api/memory/propose", { ...options, body });
   },
@@ -119,23 +119,23 @@ export const memories = (lukasa: Transport) => ({
   },
 
   /** Resolves a contradiction by choosing the true memory; needs a token of the user. */
-  resolve(id: string, answer: ResolveContradiction, options?: Options): Promise<Written> {
+  resolve(id: string, answer: ResolveContradiction, options?: Options): Promise<WriteResult> {
     const input = { ...options, path: { id }, body: answer };
     return lukasa.request("POST", "/api/memory/{id}/resolve", input);
   },
 
   /** Moves a memory to the trash, for thirty days. */
-  delete(id: string, options?: Options): Promise<Written> {
+  delete(id: string, options?: Options): Promise<WriteResult> {
     return lukasa.request("DELETE", "/api/memory/{id}", { ...options, path: { id } });
   },
 
   /** Restores a forgotten or deleted memory exactly as it was. */
-  restore(id: string, options?: Options): Promise<Written> {
+  restore(id: string, options?: Options): Promise<WriteResult> {
     return lukasa.request("POST", "/api/memory/{id}/restore", { ...options, path: { id } });
   },
 
   /** Erases a memory now and everywhere, with a receipt. It cannot be undone. */
-  erase(id: string, options?: Options): Promise<Written> {
+  erase(id: string, options?: Options): Promise<WriteResult> {
     return lukasa.request("POST", "/api/memory/{id}/erase", { ...options, path: { id } });
   },
 
@@ -145,12 +145,12 @@ export const memories = (lukasa: Transport) => ({
   },
 
   /** Permanently removes memories that have been in the trash for thirty days. */
-  purge(options?: Options): Promise<Written> {
+  purge(options?: Options): Promise<WriteResult> {
     return lukasa.request("POST", "/api/memory/purge", { ...options });
   },
 
   /** Links two memories. */
-  link(id: string, to: CreateLink | string, options?: Options): Promise<Written> {
+  link(id: string, to: CreateLink | string, options?: Options): Promise<WriteResult> {
     const body = typeof to === "string" ? { to } : to;
     return lukasa.request("POST", "/api/memory/{id}/links", { ...options, path: { id }, body });
   },
@@ -162,7 +162,7 @@ export const memories = (lukasa: Transport) => ({
   },
 
   /** Ends a link. */
-  unlink(id: string, link_id: string, options?: Options): Promise<Written> {
+  unlink(id: string, link_id: string, options?: Options): Promise<WriteResult> {
     const input = { ...options, path: { id, link_id } };
     return lukasa.request("DELETE", "/api/memory/{id}/links/{link_id}", input);
   },

@@ -873,15 +873,9 @@ export interface components {
             limit: number;
             next_step: string;
         };
-        Alive: {
-            /** @example ok */
-            status: string;
-            /** @example 0.1.0 */
-            version: string;
-        };
         /** @description The result of one answer: what it wrote, or why it was refused. */
         AnswerResult: {
-            written?: components["schemas"]["Written"] | null;
+            written?: components["schemas"]["WriteResult"] | null;
             problem?: components["schemas"]["Problem"] | null;
         };
         /** @description The results, in the order of the answers. */
@@ -1145,6 +1139,18 @@ export interface components {
              */
             dry_run: boolean;
         };
+        /** @description Result of a consolidation run or dry run. */
+        ConsolidationReportView: {
+            /** @description The operation that undo reverses as a whole; null if nothing was done. */
+            operation_id?: string | null;
+            /** @description How many memories were examined. */
+            looked_at: number;
+            steps: components["schemas"]["StepView"][];
+            /** @description How many memories were made of observations that repeat, or promoted because they do. */
+            observed: number;
+            /** @description The operation that made them, which undo reverses separately; null if there is none. */
+            observed_operation_id?: string | null;
+        };
         /** @description Text to put into the prompt, with its citations. */
         ContextView: {
             /** @example ret_01hx3v9d0kf7rtm4q5wz8yb2ca */
@@ -1179,7 +1185,7 @@ export interface components {
             /** @description What was not available, so that the answer may be incomplete. */
             degraded: ("embedder" | "reranker" | "older_turns" | "database")[];
             model?: string | null;
-            took_ms: components["schemas"]["TookView"];
+            took_ms: components["schemas"]["TimingsView"];
         };
         /** @description Contradictions that wait for the user's decision, newest first. */
         ContradictionList: {
@@ -1375,21 +1381,6 @@ export interface components {
             /** @description Only with `chosen`: 1 to 1,000 memories of the import. */
             memory_ids?: string[];
         };
-        /** @description Result of a decision about an import. */
-        DecidedView: {
-            event: components["schemas"]["MemoryEvent"];
-            /** @example Confirmed: 42 */
-            message: string;
-            /** @description How many memories were confirmed. */
-            confirmed: number;
-            /**
-             * @description How many memories of the import still wait. One request confirms at most 1,000; repeat it
-             *     for the rest.
-             */
-            undecided: number;
-            /** @description How many proposals of the import wait in `GET /api/review`. A decision accepts none of them. */
-            proposals: number;
-        };
         Deliveries: {
             data: components["schemas"]["DeliveryView"][];
         };
@@ -1435,7 +1426,7 @@ export interface components {
         };
         /** @description Memories and episodes that depend on a source. */
         DependentsView: {
-            reached: components["schemas"]["ReachedView"];
+            reached: components["schemas"]["RemovalCountsView"];
             memories: components["schemas"]["DependentMemory"][];
             episodes: components["schemas"]["EpisodeView"][];
         };
@@ -1765,12 +1756,6 @@ export interface components {
             turn: components["schemas"]["TurnView"];
             why: components["schemas"]["WhyFoundView"];
         };
-        /** @description The exact context that a session was given. */
-        GivenView: {
-            baselines: components["schemas"]["BaselineView"][];
-            /** @description Newest first, at most 200. */
-            retrievals: components["schemas"]["RetrievalView"][];
-        };
         /** @description The range in which a figure should be. */
         GoalView: {
             /** Format: double */
@@ -1843,6 +1828,30 @@ export interface components {
             time_zone?: components["schemas"]["MemoryView"] | null;
             /** @description As `GET /api/policy` returns it. */
             policy: components["schemas"]["PolicyView"];
+        };
+        /** @description Result of a decision about an import. */
+        ImportDecisionView: {
+            event: components["schemas"]["MemoryEvent"];
+            /** @example Confirmed: 42 */
+            message: string;
+            /** @description How many memories were confirmed. */
+            confirmed: number;
+            /**
+             * @description How many memories of the import still wait. One request confirms at most 1,000; repeat it
+             *     for the rest.
+             */
+            undecided: number;
+            /** @description How many proposals of the import wait in `GET /api/review`. A decision accepts none of them. */
+            proposals: number;
+        };
+        /** @description Result or preview of an import. */
+        ImportReportView: {
+            import_id: string;
+            /** @description The operations it wrote, in order. */
+            operation_ids: string[];
+            counts: components["schemas"]["CountsView"];
+            estimate: components["schemas"]["EstimateView"];
+            archive?: components["schemas"]["ArchiveTrustView"] | null;
         };
         /**
          * @description Which memories of an import are used in prompts.
@@ -2067,6 +2076,12 @@ export interface components {
         /** @description The links from and to a memory, without those to removed memories. */
         Links: {
             data: components["schemas"]["LinkView"][];
+        };
+        Liveness: {
+            /** @example ok */
+            status: string;
+            /** @example 0.1.0 */
+            version: string;
         };
         /** @description A sign-in link to make. */
         MakeLink: {
@@ -2341,18 +2356,6 @@ export interface components {
             output_tokens: number;
             /** Format: int64 */
             cost_micros: number;
-        };
-        /** @description Result of a consolidation run or dry run. */
-        ConsolidationReportView: {
-            /** @description The operation that undo reverses as a whole; null if nothing was done. */
-            operation_id?: string | null;
-            /** @description How many memories were examined. */
-            looked_at: number;
-            steps: components["schemas"]["StepView"][];
-            /** @description How many memories were made of observations that repeat, or promoted because they do. */
-            observed: number;
-            /** @description The operation that made them, which undo reverses separately; null if there is none. */
-            observed_operation_id?: string | null;
         };
         /** @description Raw events, newest first. */
         ObservationPage: {
@@ -2690,6 +2693,19 @@ export interface components {
              */
             rating: string;
         };
+        /** @description State and ratings of a memory. */
+        RatingStateView: {
+            /** @example active */
+            state: string;
+            /** @example strong */
+            tier: string;
+            /** @example procedural */
+            type: string;
+            /** Format: float */
+            importance: number;
+            /** Format: float */
+            confidence: number;
+        };
         /** @description The rating of a memory. */
         RatingView: {
             memory_id: string;
@@ -2700,25 +2716,6 @@ export interface components {
              * @example Correct it with `PATCH /api/memory/{id}`, or forget it.
              */
             message: string;
-        };
-        /** @description Counts of what removing a source affects. */
-        ReachedView: {
-            turns: number;
-            observations: number;
-            episodes: number;
-            /** @description Memories without other support: they are removed too. */
-            withdrawn: number;
-            /** @description Memories with other support: they stay, based on that. */
-            weakened: number;
-            /** @description Memories that the user stated or agreed to: they stay. */
-            kept: number;
-            /** @description Portraits that are compiled again. */
-            portraits: number;
-            /**
-             * @description The same as text.
-             * @example 1 turn, 3 memories, 1 episode, 2 portraits
-             */
-            summary: string;
         };
         /** @description Durations of retrievals, in milliseconds. */
         RecallTimes: {
@@ -2808,6 +2805,25 @@ export interface components {
         RecordedObservations: {
             /** @description In the order of the request. */
             observation_ids: string[];
+        };
+        /** @description Counts of what removing a source affects. */
+        RemovalCountsView: {
+            turns: number;
+            observations: number;
+            episodes: number;
+            /** @description Memories without other support: they are removed too. */
+            withdrawn: number;
+            /** @description Memories with other support: they stay, based on that. */
+            weakened: number;
+            /** @description Memories that the user stated or agreed to: they stay. */
+            kept: number;
+            /** @description Portraits that are compiled again. */
+            portraits: number;
+            /**
+             * @description The same as text.
+             * @example 1 turn, 3 memories, 1 episode, 2 portraits
+             */
+            summary: string;
         };
         /** @description Deliveries to send again: all since a time, or one. */
         ReplayWebhook: {
@@ -3027,7 +3043,7 @@ export interface components {
             model?: string | null;
             /** @description How many memories, turns and episodes were considered. */
             considered: number;
-            took_ms: components["schemas"]["TookView"];
+            took_ms: components["schemas"]["TimingsView"];
         };
         /** @description A search query with its filters. */
         SearchRequest: {
@@ -3122,6 +3138,12 @@ export interface components {
             text: string;
             /** @description Every memory it is based on. It is never shown without all of them. */
             memory_ids: string[];
+        };
+        /** @description The exact context that a session was given. */
+        SessionContextView: {
+            baselines: components["schemas"]["BaselineView"][];
+            /** @description Newest first, at most 200. */
+            retrievals: components["schemas"]["RetrievalView"][];
         };
         /** @description How far learning from a session is, and what came of it. */
         SessionLearningView: {
@@ -3359,19 +3381,6 @@ export interface components {
              */
             as: string;
         };
-        /** @description State and ratings of a memory. */
-        StandsView: {
-            /** @example active */
-            state: string;
-            /** @example strong */
-            tier: string;
-            /** @example procedural */
-            type: string;
-            /** Format: float */
-            importance: number;
-            /** Format: float */
-            confidence: number;
-        };
         /**
          * @description Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories, however
          *     each state was reached: an undo restores the earlier hash, and so does importing an export.
@@ -3437,19 +3446,10 @@ export interface components {
             what: string;
             /** @example said in 5 turns of 2 chats */
             reason: string;
-            before?: components["schemas"]["StandsView"] | null;
-            after: components["schemas"]["StandsView"];
+            before?: components["schemas"]["RatingStateView"] | null;
+            after: components["schemas"]["RatingStateView"];
             /** @description The memory that `merge` has merged it into, or that it contradicts. */
             other_id?: string | null;
-        };
-        /** @description Result or preview of an import. */
-        TakenView: {
-            import_id: string;
-            /** @description The operations it wrote, in order. */
-            operation_ids: string[];
-            counts: components["schemas"]["CountsView"];
-            estimate: components["schemas"]["EstimateView"];
-            archive?: components["schemas"]["ArchiveTrustView"] | null;
         };
         /** @description The tenant's policy. */
         TenantPolicyView: {
@@ -3489,7 +3489,7 @@ export interface components {
             until?: string | null;
         };
         /** @description Durations of the stages, in milliseconds. */
-        TookView: {
+        TimingsView: {
             /** Format: double */
             embed: number;
             /** Format: double */
@@ -3885,7 +3885,7 @@ export interface components {
             banner?: string | null;
         };
         /** @description Result of a write: the memory, an event for a user interface, a message for an assistant. */
-        Written: {
+        WriteResult: {
             memory?: components["schemas"]["MemoryView"] | null;
             event: components["schemas"]["MemoryEvent"];
             /**
@@ -3896,7 +3896,7 @@ export interface components {
             link?: components["schemas"]["LinkView"] | null;
             /** @description Proof of what was removed permanently. */
             receipts?: components["schemas"]["ReceiptView"][];
-            reached?: components["schemas"]["ReachedView"] | null;
+            reached?: components["schemas"]["RemovalCountsView"] | null;
             /** @description Memories that it may duplicate, if requested. */
             similar?: components["schemas"]["SimilarView"][];
         };
@@ -3909,7 +3909,6 @@ export interface components {
 }
 export type AgentsPatch = components['schemas']['AgentsPatch'];
 export type AlertView = components['schemas']['AlertView'];
-export type Alive = components['schemas']['Alive'];
 export type AnswerResult = components['schemas']['AnswerResult'];
 export type AnswerResults = components['schemas']['AnswerResults'];
 export type AnswerReview = components['schemas']['AnswerReview'];
@@ -3934,6 +3933,7 @@ export type ConfirmMemory = components['schemas']['ConfirmMemory'];
 export type ConflictView = components['schemas']['ConflictView'];
 export type ConsentView = components['schemas']['ConsentView'];
 export type Consolidation = components['schemas']['Consolidation'];
+export type ConsolidationReportView = components['schemas']['ConsolidationReportView'];
 export type ContextView = components['schemas']['ContextView'];
 export type ContradictionList = components['schemas']['ContradictionList'];
 export type ContradictionView = components['schemas']['ContradictionView'];
@@ -3947,7 +3947,6 @@ export type CreateUser = components['schemas']['CreateUser'];
 export type CreateWebhook = components['schemas']['CreateWebhook'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
 export type DecideImport = components['schemas']['DecideImport'];
-export type DecidedView = components['schemas']['DecidedView'];
 export type Deliveries = components['schemas']['Deliveries'];
 export type DeliveryView = components['schemas']['DeliveryView'];
 export type DependentMemory = components['schemas']['DependentMemory'];
@@ -3982,7 +3981,6 @@ export type FoundSession = components['schemas']['FoundSession'];
 export type FoundSessionView = components['schemas']['FoundSessionView'];
 export type FoundSessions = components['schemas']['FoundSessions'];
 export type FoundTurn = components['schemas']['FoundTurn'];
-export type GivenView = components['schemas']['GivenView'];
 export type GoalView = components['schemas']['GoalView'];
 export type GrantSpace = components['schemas']['GrantSpace'];
 export type GrantView = components['schemas']['GrantView'];
@@ -3990,6 +3988,8 @@ export type GraphMemoryView = components['schemas']['GraphMemoryView'];
 export type GroundsView = components['schemas']['GroundsView'];
 export type History = components['schemas']['History'];
 export type HomeView = components['schemas']['HomeView'];
+export type ImportDecisionView = components['schemas']['ImportDecisionView'];
+export type ImportReportView = components['schemas']['ImportReportView'];
 export type ImportUse = components['schemas']['ImportUse'];
 export type ImportView = components['schemas']['ImportView'];
 export type Imports = components['schemas']['Imports'];
@@ -4004,6 +4004,7 @@ export type LeftOutView = components['schemas']['LeftOutView'];
 export type LeftSentenceView = components['schemas']['LeftSentenceView'];
 export type LinkView = components['schemas']['LinkView'];
 export type Links = components['schemas']['Links'];
+export type Liveness = components['schemas']['Liveness'];
 export type MakeLink = components['schemas']['MakeLink'];
 export type MembershipList = components['schemas']['MembershipList'];
 export type MembershipView = components['schemas']['MembershipView'];
@@ -4019,7 +4020,6 @@ export type ModelServiceSettings = components['schemas']['ModelServiceSettings']
 export type ModelServiceTestView = components['schemas']['ModelServiceTestView'];
 export type ModelServiceView = components['schemas']['ModelServiceView'];
 export type ModelSumView = components['schemas']['ModelSumView'];
-export type ConsolidationReportView = components['schemas']['ConsolidationReportView'];
 export type ObservationPage = components['schemas']['ObservationPage'];
 export type ObservationView = components['schemas']['ObservationView'];
 export type OpenSession = components['schemas']['OpenSession'];
@@ -4039,8 +4039,8 @@ export type ProviderView = components['schemas']['ProviderView'];
 export type PutDomain = components['schemas']['PutDomain'];
 export type QualityView = components['schemas']['QualityView'];
 export type RateMemory = components['schemas']['RateMemory'];
+export type RatingStateView = components['schemas']['RatingStateView'];
 export type RatingView = components['schemas']['RatingView'];
-export type ReachedView = components['schemas']['ReachedView'];
 export type RecallTimes = components['schemas']['RecallTimes'];
 export type ReceiptKey = components['schemas']['ReceiptKey'];
 export type ReceiptSignature = components['schemas']['ReceiptSignature'];
@@ -4049,6 +4049,7 @@ export type Receipts = components['schemas']['Receipts'];
 export type RecordObservation = components['schemas']['RecordObservation'];
 export type RecordObservations = components['schemas']['RecordObservations'];
 export type RecordedObservations = components['schemas']['RecordedObservations'];
+export type RemovalCountsView = components['schemas']['RemovalCountsView'];
 export type ReplayWebhook = components['schemas']['ReplayWebhook'];
 export type Replayed = components['schemas']['Replayed'];
 export type ReportOutcome = components['schemas']['ReportOutcome'];
@@ -4066,6 +4067,7 @@ export type RotatedKeyView = components['schemas']['RotatedKeyView'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type SentenceView = components['schemas']['SentenceView'];
+export type SessionContextView = components['schemas']['SessionContextView'];
 export type SessionLearningView = components['schemas']['SessionLearningView'];
 export type SessionPage = components['schemas']['SessionPage'];
 export type SessionView = components['schemas']['SessionView'];
@@ -4084,18 +4086,16 @@ export type SpaceMemberList = components['schemas']['SpaceMemberList'];
 export type SpaceMemberView = components['schemas']['SpaceMemberView'];
 export type SpaceView = components['schemas']['SpaceView'];
 export type SpanView = components['schemas']['SpanView'];
-export type StandsView = components['schemas']['StandsView'];
 export type StateHashView = components['schemas']['StateHashView'];
 export type StatePrediction = components['schemas']['StatePrediction'];
 export type StateView = components['schemas']['StateView'];
 export type StatsView = components['schemas']['StatsView'];
 export type StepView = components['schemas']['StepView'];
-export type TakenView = components['schemas']['TakenView'];
 export type TenantPolicyView = components['schemas']['TenantPolicyView'];
 export type TestedWebhook = components['schemas']['TestedWebhook'];
 export type TierCounts = components['schemas']['TierCounts'];
 export type TimeView = components['schemas']['TimeView'];
-export type TookView = components['schemas']['TookView'];
+export type TimingsView = components['schemas']['TimingsView'];
 export type TurnPage = components['schemas']['TurnPage'];
 export type TurnView = components['schemas']['TurnView'];
 export type UndecidedView = components['schemas']['UndecidedView'];
@@ -4123,7 +4123,7 @@ export type Webhooks = components['schemas']['Webhooks'];
 export type WhyFoundView = components['schemas']['WhyFoundView'];
 export type WhyView = components['schemas']['WhyView'];
 export type WindowView = components['schemas']['WindowView'];
-export type Written = components['schemas']['Written'];
+export type WriteResult = components['schemas']['WriteResult'];
 export type $defs = Record<string, never>;
 export interface operations {
     get_home: {
@@ -4238,7 +4238,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             201: {
@@ -4246,7 +4246,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4545,7 +4545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             201: {
@@ -4553,7 +4553,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4652,7 +4652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4680,7 +4680,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4758,7 +4758,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4801,7 +4801,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4876,7 +4876,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -4983,7 +4983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5019,7 +5019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5055,7 +5055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5203,7 +5203,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             201: {
@@ -5211,7 +5211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5245,7 +5245,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5383,7 +5383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5815,7 +5815,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5847,7 +5847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -5879,7 +5879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6185,7 +6185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6217,7 +6217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6249,7 +6249,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6281,7 +6281,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6347,7 +6347,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6450,7 +6450,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -6853,7 +6853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TakenView"];
+                    "application/json": components["schemas"]["ImportReportView"];
                 };
             };
             default: {
@@ -6944,7 +6944,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DecidedView"];
+                    "application/json": components["schemas"]["ImportDecisionView"];
                 };
             };
             default: {
@@ -7235,7 +7235,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GivenView"];
+                    "application/json": components["schemas"]["SessionContextView"];
                 };
             };
             default: {
@@ -7443,7 +7443,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -7473,7 +7473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Written"];
+                    "application/json": components["schemas"]["WriteResult"];
                 };
             };
             default: {
@@ -8564,7 +8564,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Alive"];
+                    "application/json": components["schemas"]["Liveness"];
                 };
             };
         };
@@ -8576,7 +8576,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Alive"];
+                    "application/json": components["schemas"]["Liveness"];
                 };
             };
             503: {

@@ -6,13 +6,13 @@ import type {
   CloseSession,
   EditSession,
   FoundSessions,
-  GivenView,
+  SessionContextView,
   OpenSession,
   SessionView,
   TurnView,
   WhyView,
   WindowView,
-  Written,
+  WriteResult,
 } from "./openapi.ts";
 import { Pages } from "./pages.ts";
 import type { Transport } from "./transport.ts";
@@ -69,7 +69,7 @@ export const sessions = (lukasa: Transport) => ({
   },
 
   /** Erases a chat now and everywhere, with what was learned from it alone. It cannot be undone. */
-  erase(session_id: string, options?: Options): Promise<Written> {
+  erase(session_id: string, options?: Options): Promise<WriteResult> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("POST", "/api/sessions/{session_id}/erase", input);
   },
@@ -126,7 +126,7 @@ export const sessions = (lukasa: Transport) => ({
   },
 
   /** The contexts that this chat received. */
-  context(session_id: string, options?: Options): Promise<GivenView> {
+  context(session_id: string, options?: Options): Promise<SessionContextView> {
     const input = { ...options, path: { session_id } };
     return lukasa.request("GET", "/api/sessions/{session_id}/context", input);
   },

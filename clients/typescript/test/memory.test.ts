@@ -1,10 +1,10 @@
 // All groups of methods against the real server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lukasa, LukasaError, type Written } from "lukasa-client";
+import { Lukasa, LukasaError, type WriteResult } from "lukasa-client";
 import { eventually, real, uniqueUser } from "./servers.ts";
 
-const idOf = (written: Written) => written.memory?.id ?? assert.fail("there is no memory");
+const idOf = (written: WriteResult) => written.memory?.id ?? assert.fail("there is no memory");
 const failsWith = (code: string) => (error: unknown) =>
   error instanceof LukasaError && error.code === code;
 

@@ -1,6 +1,6 @@
 // What the compiler must accept and reject. Only the last line runs.
 import { test } from "node:test";
-import type { ContextView, Lukasa, MemoryView, Page, Written } from "lukasa-client";
+import type { ContextView, Lukasa, MemoryView, Page, WriteResult } from "lukasa-client";
 
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -8,7 +8,7 @@ const same = <A, B>(_: Same<A, B>) => undefined;
 
 export async function types(lukasa: Lukasa) {
   const saved = await lukasa.request("POST", "/api/memory", { body: { content: "x" } });
-  same<typeof saved, Written>(true);
+  same<typeof saved, WriteResult>(true);
   const page = await lukasa.request("GET", "/api/memory");
   page.data satisfies MemoryView[];
   const context = await lukasa.request("POST", "/api/memory/retrieve", { body: { query: "x" } });

@@ -73,7 +73,7 @@ pub fn half_life_days(memory_type: MemoryType, kind: Kind) -> Option<f64> {
 
 /// The inputs of the decay of one fact's confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Belief {
+pub struct ConfidenceInputs {
     pub confidence: f32,
     /// Stated, or agreed to by a human.
     pub firm: bool,
@@ -83,7 +83,7 @@ pub struct Belief {
     pub fresh_at: Timestamp,
 }
 
-impl From<&Version> for Belief {
+impl From<&Version> for ConfidenceInputs {
     fn from(version: &Version) -> Self {
         Self {
             confidence: version.effective_confidence(),
@@ -95,7 +95,7 @@ impl From<&Version> for Belief {
     }
 }
 
-impl From<&Facets> for Belief {
+impl From<&Facets> for ConfidenceInputs {
     fn from(facets: &Facets) -> Self {
         Self {
             confidence: facets.confidence,
@@ -107,7 +107,7 @@ impl From<&Facets> for Belief {
     }
 }
 
-impl Belief {
+impl ConfidenceInputs {
     fn half_life(&self) -> Option<f64> {
         half_life_days(self.memory_type, self.kind).filter(|_| !self.firm)
     }
@@ -211,9 +211,15 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    fn belief(kind: Kind, confidence: f32) -> Belief {
+    fn inputs(kind: Kind, confidence: f32) -> ConfidenceInputs {
         let memory_type = MemoryType::Profile;
-        Belief { confidence, firm: false, memory_type, kind, fresh_at: Timestamp::UNIX_EPOCH }
+        ConfidenceInputs {
+            confidence,
+            firm: false,
+            memory_type,
+            kind,
+            fresh_at: Timestamp::UNIX_EPOCH,
+        }
     }
 
     fn day(days: i64) -> Timestamp {
@@ -238,7 +244,7 @@ mod tests {
 
     #[test]
     fn preference_confidence_halves_after_half_a_year() {
-        let tea = belief(Kind::Preference, 0.8);
+        let tea = inputs(Kind::Preference, 0.8);
         assert!((tea.at(day(0)) - 0.8).abs() < 1e-6);
         assert!((tea.at(day(180)) - 0.4).abs() < 1e-6);
         assert!((tea.at(day(-5)) - 0.8).abs() < 1e-6, "no decay before it was said");
@@ -246,8 +252,8 @@ mod tests {
 
     #[test]
     fn stated_and_world_facts_do_not_decay() {
-        let stated = Belief { firm: true, ..belief(Kind::Preference, 0.95) };
-        for holds in [stated, belief(Kind::Fact, 0.9)] {
+        let stated = ConfidenceInputs { firm: true, ..inputs(Kind::Preference, 0.95) };
+        for holds in [stated, inputs(Kind::Fact, 0.9)] {
             assert_eq!(holds.at(day(10_000)), holds.confidence);
             assert_eq!(holds.fades_at(), None);
             assert!(!holds.is_archived(day(10_000)));
@@ -256,12 +262,12 @@ mod tests {
 
     #[test]
     fn inferred_task_decays_and_domain_knowledge_does_not() {
-        let of = |memory_type, kind| Belief { memory_type, ..belief(kind, 0.8) };
+        let of = |memory_type, kind| ConfidenceInputs { memory_type, ..inputs(kind, 0.8) };
         let task = of(MemoryType::Task, Kind::Fact);
         assert!((task.at(day(60)) - 0.4).abs() < 1e-6, "whatever its kind");
         let known = of(MemoryType::Domain, Kind::Preference);
         assert_eq!((known.at(day(10_000)), known.fades_at()), (0.8, None));
-        let stated = Belief { firm: true, ..task };
+        let stated = ConfidenceInputs { firm: true, ..task };
         assert_eq!(stated.at(day(10_000)), 0.8);
     }
 
@@ -321,21 +327,21 @@ mod tests {
 
     #[test]
     fn fades_at_is_where_confidence_reaches_the_floor() {
-        let habit = belief(Kind::Habit, 0.9);
+        let habit = inputs(Kind::Habit, 0.9);
         let fades = habit.fades_at().unwrap();
         let second = SignedDuration::from_secs(1);
         assert!(habit.at(fades - second) >= INJECT_CONFIDENCE);
         assert!(habit.at(fades + second) < INJECT_CONFIDENCE);
-        assert_eq!(belief(Kind::Habit, 0.5).fades_at(), None, "it was never injected");
+        assert_eq!(inputs(Kind::Habit, 0.5).fades_at(), None, "it was never injected");
     }
 
     #[test]
     fn decayed_fact_is_archived_and_low_guess_is_not() {
-        let habit = belief(Kind::Habit, 0.9);
+        let habit = inputs(Kind::Habit, 0.9);
         assert!(!habit.is_archived(day(200)));
         assert!(habit.is_archived(day(300)));
         assert!(
-            !belief(Kind::Habit, 0.2).is_archived(day(300)),
+            !inputs(Kind::Habit, 0.2).is_archived(day(300)),
             "its confidence was never above the floor"
         );
     }

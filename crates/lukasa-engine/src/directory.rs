@@ -165,7 +165,7 @@ impl TenantDirectory {
             OptIn::Open => domain::open(&scope, name, now).await?,
             OptIn::Shut => {
                 domain::close(&scope, name).await?;
-                context::thaw_domain(&scope, name).await?;
+                context::unfreeze_domain(&scope, name).await?;
             }
         }
         let mut batch = Batch::default();
@@ -228,7 +228,7 @@ pub(crate) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {
     Ok(all.into_iter().map(|domain| (is_open(&domain.name), domain)).map(|(o, d)| (d, o)).collect())
 }
 
-/// Whether a domain is being opened or shut.
+/// Whether a domain is being opened or closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptIn {
     Open,

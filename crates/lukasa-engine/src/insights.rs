@@ -158,12 +158,12 @@ impl Statistics {
         now: Timestamp,
     ) -> Result<(Vec<Cluster>, Vec<Version>)> {
         let scope = self.transactions.read(caller, now).await?;
-        let (mut versions, shut, links) = try_join!(
+        let (mut versions, closed, links) = try_join!(
             portrait::material(&scope, now, MAX_CLUSTERED),
             domain::closed_domains(&scope),
             recallable::links(&scope, None),
         )?;
-        versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name)));
+        versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !closed.contains(name)));
         Ok((clusters(&versions, &links), versions))
     }
 

@@ -56,9 +56,9 @@ struct PortraitInputs {
 
 /// The facts that portraits may use now.
 async fn material(scope: &Scope, now: Timestamp) -> Result<Vec<Version>> {
-    let (versions, shut) =
+    let (versions, closed) =
         try_join!(kept::material(scope, now, MAX_FACTS), domain::closed_domains(scope))?;
-    Ok(rules::material(&versions, &shut, now))
+    Ok(rules::material(&versions, &closed, now))
 }
 
 impl PortraitInputs {

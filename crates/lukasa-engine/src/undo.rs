@@ -213,7 +213,7 @@ pub(crate) async fn reverse(
         opened.iter().map(|v| (v.fact, v.claim.unmentioned)).collect();
     let is_shown_wrong = |v: &Version| shown.contains(&(v.fact, !v.claim.unmentioned));
     let is_outdated = |v: &&Version| loses_consent(v) || is_shown_wrong(v);
-    let thaws: Vec<FactId> = changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
+    let unfreezes: Vec<FactId> = changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
     let mut effect = Effect {
         changes,
         opens_links,
@@ -222,7 +222,7 @@ pub(crate) async fn reverse(
         undoes: Some(id),
         ..source_effect.unwrap_or_default()
     };
-    effect.thaws.extend(thaws);
+    effect.unfreezes.extend(unfreezes);
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Another write has taken the key or link in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),

@@ -145,7 +145,7 @@ pub fn thaw_elsewhere(batch: &mut Batch, scope: &Scope, fact: FactId, project: &
 }
 
 /// Removes every baseline and portrait that quotes something of this domain.
-pub async fn thaw_domain(scope: &Scope, domain: &str) -> Result<()> {
+pub async fn unfreeze_domain(scope: &Scope, domain: &str) -> Result<()> {
     let user = scope.user().uuid();
     let params: [Param<'_>; 2] = [&user, &domain];
     for sql in [

@@ -22,7 +22,7 @@ const BUDGET: usize = 20;
 const FAULTS_SHOWN: usize = 3;
 
 #[derive(Deserialize)]
-struct Belief {
+struct ConfidenceInputs {
     #[serde(rename = "_id")]
     id: String,
     user_id: String,
@@ -148,7 +148,7 @@ pub struct Precision {
 
 pub async fn run(client: &Client, data: &Path) -> Result<Precision> {
     let folder = data.join("precisionmembench/fixtures");
-    let beliefs: Vec<Belief> = read(&folder.join("beliefs.seed.json"))?;
+    let beliefs: Vec<ConfidenceInputs> = read(&folder.join("beliefs.seed.json"))?;
     let cases: Vec<Case> = read(&folder.join("retrieval.cases.json"))?;
     eprintln!("precision: {} beliefs, {} cases", beliefs.len(), cases.len());
     let precise = client.knows("precise", json!(true)).await?;
@@ -200,7 +200,7 @@ fn domains(scope: &[String]) -> Vec<&str> {
 }
 
 /// Saves every belief; returns the belief's name by memory id.
-async fn fill(client: &Client, beliefs: &[Belief]) -> Result<HashMap<String, String>> {
+async fn fill(client: &Client, beliefs: &[ConfidenceInputs]) -> Result<HashMap<String, String>> {
     for name in ["code", "writing", "hobby"] {
         let body = Some(json!({ "display_name": name }));
         let path = format!("/api/domains/{name}");

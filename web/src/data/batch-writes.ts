@@ -1,7 +1,7 @@
 /** Writes on several memories: shown optimistically, sent one by one, and undone together. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemoryView, Written } from "lukasa-client";
+import type { MemoryView, WriteResult } from "lukasa-client";
 import { useCallback, useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
@@ -11,7 +11,7 @@ import { useBatchWrite } from "./writes.ts";
 /** A new memory of a batch, and the request that saves it. */
 export interface NewMemory {
   content: string;
-  save: () => Promise<Written>;
+  save: () => Promise<WriteResult>;
 }
 
 /** Saves several new memories, with one toast and one undo. */
@@ -40,7 +40,7 @@ export function useBatchMemoryWrites() {
       memories: readonly MemoryView[],
       verb: "confirm" | "forget" | "delete" | "restore" | "move",
       change: Partial<MemoryView>,
-      each: (memory: MemoryView) => Promise<Written>,
+      each: (memory: MemoryView) => Promise<WriteResult>,
     ) =>
       writeAll({
         say: t(`memory.did.${verb}`),

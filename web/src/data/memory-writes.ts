@@ -5,7 +5,7 @@
  */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { CreateMemory, MemoryView, UpdateMemory, Written } from "lukasa-client";
+import type { CreateMemory, MemoryView, UpdateMemory, WriteResult } from "lukasa-client";
 import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
@@ -45,7 +45,7 @@ export function useMemoryWrites() {
         queries.setQueryData(["memory", memory.id, {}], memory);
       };
     };
-    const storeResult = ({ memory }: Written) => {
+    const storeResult = ({ memory }: WriteResult) => {
       if (!memory) return;
       putMemory(queries, memory);
       queries.setQueryData(["memory", memory.id, {}], memory);
@@ -117,7 +117,7 @@ export function useMemoryWrites() {
           run: () => lukasa.memories.restore(memory.id),
           after: storeResult,
         }),
-      async erase(memory: MemoryView): Promise<Written> {
+      async erase(memory: MemoryView): Promise<WriteResult> {
         const written = await lukasa.memories.erase(memory.id);
         patchMemories(queries, (byId) => byId.delete(memory.id));
         queries.removeQueries({ queryKey: ["memory", memory.id] });

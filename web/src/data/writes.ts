@@ -5,7 +5,7 @@
  */
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
-import { type Lukasa, LukasaError, type Written } from "lukasa-client";
+import { type Lukasa, LukasaError, type WriteResult } from "lukasa-client";
 import { useCallback } from "react";
 import { showFailure } from "../base/failures.ts";
 import { useLukasa } from "../base/sign-in.ts";
@@ -16,23 +16,23 @@ import { delayRefresh, refreshMemories } from "./store.ts";
 
 export interface Write {
   /** The toast text, such as "Forgotten", or a function of the server's response. */
-  say: string | ((written: Written) => string);
+  say: string | ((written: WriteResult) => string);
   /** What could not be done if it is refused, such as "Could not forget this". */
   failed?: string;
   /** The text of the memory or chat that was changed. */
   about?: string;
   /** Shows the change before the server answers; returns a function that reverts it. */
   show?: () => () => void;
-  run: () => Promise<Written>;
+  run: () => Promise<WriteResult>;
   /** The same write with the user's consent to save text about a closed domain without a domain. */
-  runWithoutDomain?: () => Promise<Written>;
-  after?: (written: Written) => void;
+  runWithoutDomain?: () => Promise<WriteResult>;
+  after?: (written: WriteResult) => void;
 }
 
 /** One write on several memories: one toast, and one undo for all of them. */
 export interface BatchWrite extends Omit<Write, "run" | "runWithoutDomain" | "after"> {
-  runs: readonly (() => Promise<Written>)[];
-  after?: (written: Written) => void;
+  runs: readonly (() => Promise<WriteResult>)[];
+  after?: (written: WriteResult) => void;
   /** Called with the number of requests that were answered. */
   onProgress?: (done: number) => void;
   /**
@@ -61,11 +61,11 @@ const recentWrites: RecentWrite[] = [];
 const FINAL = new Set(["erase", "purge", "undo", "erase_user"]);
 
 /** Runs a write. Resolves with the response, or with nothing if it was refused, after an error toast. */
-export function useWrite(): (write: Write) => Promise<Written | undefined> {
+export function useWrite(): (write: Write) => Promise<WriteResult | undefined> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
-    async function perform(write: Write): Promise<Written | undefined> {
+    async function perform(write: Write): Promise<WriteResult | undefined> {
       const hide = write.show?.();
       const running = write.run();
       const one: RecentWrite = { settled: running.catch(() => undefined) };
@@ -100,7 +100,7 @@ function askAboutDomain(
   queries: QueryClient,
   write: Write,
   error: unknown,
-  perform: (write: Write) => Promise<Written | undefined>,
+  perform: (write: Write) => Promise<WriteResult | undefined>,
 ): boolean {
   const domain =
     error instanceof LukasaError && error.code === "opt_in_needed" ? error.domain : undefined;
@@ -160,7 +160,7 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
   return useCallback(
     async function performAll(write: BatchWrite): Promise<void> {
       const hide = write.show?.();
-      const written: Written[] = [];
+      const written: WriteResult[] = [];
       const unsent: BatchWrite["runs"][number][] = [];
       let refused: unknown;
       let done = 0;
@@ -218,7 +218,7 @@ export function useBatchWrite(): (write: BatchWrite) => Promise<void> {
 async function revert(
   lukasa: Lukasa,
   queries: QueryClient,
-  written: readonly Written[],
+  written: readonly WriteResult[],
 ): Promise<void> {
   try {
     for (const { event } of [...written].reverse())
@@ -240,7 +240,7 @@ function announce(
   lukasa: Lukasa,
   queries: QueryClient,
   write: Write,
-  written: Written,
+  written: WriteResult,
   one: RecentWrite,
 ): void {
   const operation = written.event.operation_id;

@@ -94,14 +94,14 @@ class AsyncLukasa:
 
     async def save(
         self, content: str, *, similar: bool = False, **more: Unpack[params.CreateMemoryOptions]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Saves a memory. Saving the same text again returns the existing memory.
 
         With `similar` the response also lists similar memories.
         """
         return await self.send(calls.save_memory({"content": content, **more}, {"similar": similar}))
 
-    async def propose(self, content: str, **more: Unpack[params.CreateMemoryOptions]) -> models.Written:
+    async def propose(self, content: str, **more: Unpack[params.CreateMemoryOptions]) -> models.WriteResult:
         """Proposes a memory. It is in no prompt until the user confirms it."""
         return await self.send(calls.propose_memory({"content": content, **more}))
 
@@ -111,7 +111,7 @@ class AsyncLukasa:
 
     async def update(
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Changes a memory from now on, or since `valid_from`. The previous text stays in the history.
 
         With `if_match`, a `version_id`, only if the memory is unchanged.
@@ -120,30 +120,30 @@ class AsyncLukasa:
 
     async def correct(
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Corrects a memory: the old text was never true."""
         fields["mode"] = "correction"
         return await self.send(calls.update_memory(memory, fields, if_match))
 
-    async def forget(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    async def forget(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Forgets a memory. It is in no prompt again, and can be restored."""
         return await self.send(calls.forget_memory(memory, if_match))
 
-    async def delete(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    async def delete(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Moves a memory to the trash, for thirty days."""
         return await self.send(calls.delete_memory(memory, if_match))
 
-    async def restore(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    async def restore(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Restores a forgotten or deleted memory."""
         return await self.send(calls.restore_memory(memory, if_match))
 
-    async def erase(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    async def erase(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Erases a memory now and everywhere, with a receipt. It cannot be undone."""
         return await self.send(calls.erase_memory(memory, if_match))
 
     async def confirm(
         self, memory: str, *, if_match: str | None = None, **answer: Unpack[params.ConfirmMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Confirms that a memory is still true, or answers a proposal. Confirming one needs its `sha256`."""
         return await self.send(calls.confirm_memory(memory, answer, if_match))
 
@@ -167,11 +167,11 @@ class AsyncLukasa:
         """Reports how a prediction turned out: `confirmed` or `wrong`."""
         return await self.send(calls.report_outcome(prediction, {"outcome": outcome}))
 
-    async def link(self, memory: str, to: str, relation: str | None = None) -> models.Written:
+    async def link(self, memory: str, to: str, relation: str | None = None) -> models.WriteResult:
         """Links two memories."""
         return await self.send(calls.link_memories(memory, {"to": to, "relation": relation}))
 
-    async def unlink(self, memory: str, link: str) -> models.Written:
+    async def unlink(self, memory: str, link: str) -> models.WriteResult:
         return await self.send(calls.unlink_memories(memory, link))
 
     async def links(self, memory: str) -> List[models.Link]:
@@ -195,7 +195,7 @@ class AsyncLukasa:
 
     # Undo
 
-    async def undo(self, what: str | models.Written | models.Operation = "last") -> models.Written:
+    async def undo(self, what: str | models.WriteResult | models.Operation = "last") -> models.WriteResult:
         """Undoes an operation as a whole, given the response of a write, its id, or `last`."""
         return await self.send(calls.undo_operation(operation_id(what)))
 
@@ -227,7 +227,7 @@ class AsyncLukasa:
     async def restore_session(self, session: str) -> models.Session:
         return await self.send(calls.restore_session(session))
 
-    async def keep_reply(self, turn: str) -> models.Written:
+    async def keep_reply(self, turn: str) -> models.WriteResult:
         """Keeps an assistant's reply as a note. Needs a token of the user."""
         return await self.send(calls.keep_reply(turn))
 
@@ -237,7 +237,7 @@ class AsyncLukasa:
         """Records raw events of other applications: all of them or none."""
         return await self.send(calls.record_observations({"observations": observations}))
 
-    async def delete_turn(self, turn: str) -> models.Written:
+    async def delete_turn(self, turn: str) -> models.WriteResult:
         """Deletes a turn, and with it what was learned from it alone."""
         return await self.send(calls.delete_turn(turn))
 
@@ -326,9 +326,9 @@ class AsyncLukasa:
         return await self.send(calls.run_vault_command(command))  # type: ignore[arg-type]
 
 
-def operation_id(what: str | models.Written | models.Operation) -> str:
+def operation_id(what: str | models.WriteResult | models.Operation) -> str:
     """The id of an operation, from a response, an operation or the id itself."""
-    if isinstance(what, models.Written):
+    if isinstance(what, models.WriteResult):
         if what.event.operation_id is None:
             raise ValueError("nothing was written, so there is nothing to undo")
         return what.event.operation_id

@@ -95,14 +95,14 @@ class Lukasa:
 
     def save(
         self, content: str, *, similar: bool = False, **more: Unpack[params.CreateMemoryOptions]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Saves a memory. Saving the same text again returns the existing memory.
 
         With `similar` the response also lists similar memories.
         """
         return self.send(calls.save_memory({"content": content, **more}, {"similar": similar}))
 
-    def propose(self, content: str, **more: Unpack[params.CreateMemoryOptions]) -> models.Written:
+    def propose(self, content: str, **more: Unpack[params.CreateMemoryOptions]) -> models.WriteResult:
         """Proposes a memory. It is in no prompt until the user confirms it."""
         return self.send(calls.propose_memory({"content": content, **more}))
 
@@ -112,7 +112,7 @@ class Lukasa:
 
     def update(
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Changes a memory from now on, or since `valid_from`. The previous text stays in the history.
 
         With `if_match`, a `version_id`, only if the memory is unchanged.
@@ -121,30 +121,30 @@ class Lukasa:
 
     def correct(
         self, memory: str, *, if_match: str | None = None, **fields: Unpack[params.UpdateMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Corrects a memory: the old text was never true."""
         fields["mode"] = "correction"
         return self.send(calls.update_memory(memory, fields, if_match))
 
-    def forget(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    def forget(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Forgets a memory. It is in no prompt again, and can be restored."""
         return self.send(calls.forget_memory(memory, if_match))
 
-    def delete(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    def delete(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Moves a memory to the trash, for thirty days."""
         return self.send(calls.delete_memory(memory, if_match))
 
-    def restore(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    def restore(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Restores a forgotten or deleted memory."""
         return self.send(calls.restore_memory(memory, if_match))
 
-    def erase(self, memory: str, *, if_match: str | None = None) -> models.Written:
+    def erase(self, memory: str, *, if_match: str | None = None) -> models.WriteResult:
         """Erases a memory now and everywhere, with a receipt. It cannot be undone."""
         return self.send(calls.erase_memory(memory, if_match))
 
     def confirm(
         self, memory: str, *, if_match: str | None = None, **answer: Unpack[params.ConfirmMemory]
-    ) -> models.Written:
+    ) -> models.WriteResult:
         """Confirms that a memory is still true, or answers a proposal. Confirming one needs its `sha256`."""
         return self.send(calls.confirm_memory(memory, answer, if_match))
 
@@ -168,11 +168,11 @@ class Lukasa:
         """Reports how a prediction turned out: `confirmed` or `wrong`."""
         return self.send(calls.report_outcome(prediction, {"outcome": outcome}))
 
-    def link(self, memory: str, to: str, relation: str | None = None) -> models.Written:
+    def link(self, memory: str, to: str, relation: str | None = None) -> models.WriteResult:
         """Links two memories."""
         return self.send(calls.link_memories(memory, {"to": to, "relation": relation}))
 
-    def unlink(self, memory: str, link: str) -> models.Written:
+    def unlink(self, memory: str, link: str) -> models.WriteResult:
         return self.send(calls.unlink_memories(memory, link))
 
     def links(self, memory: str) -> List[models.Link]:
@@ -196,7 +196,7 @@ class Lukasa:
 
     # Undo
 
-    def undo(self, what: str | models.Written | models.Operation = "last") -> models.Written:
+    def undo(self, what: str | models.WriteResult | models.Operation = "last") -> models.WriteResult:
         """Undoes an operation as a whole, given the response of a write, its id, or `last`."""
         return self.send(calls.undo_operation(operation_id(what)))
 
@@ -228,7 +228,7 @@ class Lukasa:
     def restore_session(self, session: str) -> models.Session:
         return self.send(calls.restore_session(session))
 
-    def keep_reply(self, turn: str) -> models.Written:
+    def keep_reply(self, turn: str) -> models.WriteResult:
         """Keeps an assistant's reply as a note. Needs a token of the user."""
         return self.send(calls.keep_reply(turn))
 
@@ -238,7 +238,7 @@ class Lukasa:
         """Records raw events of other applications: all of them or none."""
         return self.send(calls.record_observations({"observations": observations}))
 
-    def delete_turn(self, turn: str) -> models.Written:
+    def delete_turn(self, turn: str) -> models.WriteResult:
         """Deletes a turn, and with it what was learned from it alone."""
         return self.send(calls.delete_turn(turn))
 
@@ -327,9 +327,9 @@ class Lukasa:
         return self.send(calls.run_vault_command(command))  # type: ignore[arg-type]
 
 
-def operation_id(what: str | models.Written | models.Operation) -> str:
+def operation_id(what: str | models.WriteResult | models.Operation) -> str:
     """The id of an operation, from a response, an operation or the id itself."""
-    if isinstance(what, models.Written):
+    if isinstance(what, models.WriteResult):
         if what.event.operation_id is None:
             raise ValueError("nothing was written, so there is nothing to undo")
         return what.event.operation_id

@@ -12,7 +12,7 @@ mod section;
 pub mod selective;
 
 use crate::fact::{Category, Force, Tier, Version};
-use crate::fade::{Belief, INJECT_CONFIDENCE, importance_at};
+use crate::fade::{ConfidenceInputs, INJECT_CONFIDENCE, importance_at};
 use crate::origin::Origin;
 use crate::recall::Facets;
 use crate::time::Timestamp;
@@ -74,13 +74,13 @@ impl Budget {
 /// found by recall, but not injected until the user agrees to them. Strong patterns in observations
 /// are, as tentative.
 pub fn may_inject(facets: &Facets, at: Timestamp) -> bool {
-    let sure = facets.firm || Belief::from(facets).at(at) >= INJECT_CONFIDENCE;
+    let sure = facets.firm || ConfidenceInputs::from(facets).at(at) >= INJECT_CONFIDENCE;
     facets.tier != Tier::Candidate && facets.own && sure
 }
 
 /// The same as [`may_inject`], for a version loaded from the database.
 pub fn is_sure_enough(version: &Version, at: Timestamp) -> bool {
-    let sure = version.is_firm() || Belief::from(version).at(at) >= INJECT_CONFIDENCE;
+    let sure = version.is_firm() || ConfidenceInputs::from(version).at(at) >= INJECT_CONFIDENCE;
     version.tier != Tier::Candidate && is_own(version) && sure
 }
 

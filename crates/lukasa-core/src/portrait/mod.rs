@@ -226,9 +226,9 @@ impl Portrait {
 }
 
 /// The versions that may be used now, in order of precedence: active, confident enough for a
-/// prompt, in no domain that is shut, and no note of a reply. The order is the baseline's.
-pub fn material(versions: &[Version], shut: &[String], now: Timestamp) -> Vec<Version> {
-    let open = |v: &&Version| v.claim.domain.as_ref().is_none_or(|name| !shut.contains(name));
+/// prompt, in no domain that is closed, and no note of a reply. The order is the baseline's.
+pub fn material(versions: &[Version], closed: &[String], now: Timestamp) -> Vec<Version> {
+    let open = |v: &&Version| v.claim.domain.as_ref().is_none_or(|name| !closed.contains(name));
     let stands =
         |v: &&Version| v.state == State::Active && v.known.until.is_none() && v.valid.contains(now);
     let rule = |v: &Version| v.claim.force == Force::Hard && is_own(v);

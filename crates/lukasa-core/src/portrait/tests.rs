@@ -25,7 +25,7 @@ fn now() -> Timestamp {
     Timestamp::from_second(100).unwrap()
 }
 
-fn shut() -> Vec<(crate::Domain, bool)> {
+fn closed() -> Vec<(crate::Domain, bool)> {
     builtin_domains().into_iter().map(|domain| (domain, false)).collect()
 }
 
@@ -172,7 +172,7 @@ fn offered(list: &[(&str, &[usize])]) -> PhrasingAnswer {
 fn portrait_faithful_phrasing_replaces_its_facts() {
     let all = facts(&["User lives in Lisbon.", "User works as a nurse.", "User has two cats."]);
     let kept =
-        screened(&offered(&[("Lives in Lisbon and works as a nurse.", &[1, 2])]), &all, &shut());
+        screened(&offered(&[("Lives in Lisbon and works as a nurse.", &[1, 2])]), &all, &closed());
     assert_eq!(kept.len(), 1);
     let portrait = compile(&PortraitName::Profile, &all, &kept);
     let texts: Vec<&str> = portrait.sentences.iter().map(|p| p.sentence.text.as_str()).collect();
@@ -197,10 +197,10 @@ fn portrait_drops_unfaithful_sentences_of_a_model() {
         ("Does not live in Lisbon.", &[1]),
         ("Happily lives in Lisbon.", &[1]),
     ] {
-        let kept = screened(&offered(&[(text, numbers)]), &all, &shut());
+        let kept = screened(&offered(&[(text, numbers)]), &all, &closed());
         assert!(kept.is_empty(), "{text}: {kept:?}");
     }
-    let hides = screened(&offered(&[("Lives in Lisbon.", &[1, 2])]), &all, &shut());
+    let hides = screened(&offered(&[("Lives in Lisbon.", &[1, 2])]), &all, &closed());
     assert_eq!(hides[0].facts, [all[0].fact], "a fact that is cited but not stated is dropped");
 }
 
@@ -208,9 +208,9 @@ fn portrait_drops_unfaithful_sentences_of_a_model() {
 fn portrait_phrasing_with_mostly_bad_sentences_is_rejected() {
     let all = facts(&["User lives in Lisbon.", "User works as a nurse."]);
     let lies: &[(&str, &[usize])] = &[("Lives in Lisbon.", &[1]), ("Owns a yacht.", &[1])];
-    assert_eq!(screened(&offered(lies), &all, &shut()).len(), 1);
+    assert_eq!(screened(&offered(lies), &all, &closed()).len(), 1);
     let more: Vec<_> = lies.iter().copied().chain([("Owns a plane.", &[2][..])]).collect();
-    assert!(screened(&offered(&more), &all, &shut()).is_empty());
+    assert!(screened(&offered(&more), &all, &closed()).is_empty());
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn set_memories(index: &mut Index, until: usize) {
     let current =
         (0..=until).filter(|step| is_memory(*step) && (step % 18 != 4 || step + 9 > until));
     let of = |step: usize| Facets {
-        session: (step % 4 != 0).then(|| format!("session {}", step % 11)),
+        session: (!step.is_multiple_of(4)).then(|| format!("session {}", step % 11)),
         fresh_at: at((step * 13) % 97),
         ..facets()
     };

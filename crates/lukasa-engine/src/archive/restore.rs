@@ -499,7 +499,7 @@ async fn plan(
         facts.entry(version.fact).or_default().push(version);
     }
     let ids: Vec<FactId> = facts.keys().copied().collect();
-    let (last, chats, there, gone, keys, shut) = try_join!(
+    let (last, chats, there, gone, keys, closed) = try_join!(
         operation::last_at(scope),
         everything::sessions_after(scope, None, 1),
         fact::existing(scope, &ids),
@@ -516,7 +516,7 @@ async fn plan(
     let is_barred = |v: &Version| {
         !trusted
             && v.state != State::Proposed
-            && v.claim.domain.as_ref().is_some_and(|d| shut.contains(d))
+            && v.claim.domain.as_ref().is_some_and(|d| closed.contains(d))
     };
     let takes_held_key = |v: &Version| match (&v.claim.domain, &v.claim.key) {
         (Some(domain), Some(key)) if v.claim.force == Force::Hard => {

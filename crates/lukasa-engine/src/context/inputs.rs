@@ -113,9 +113,11 @@ fn usable(
     frozen: Option<kept::Baseline>,
     ctx: &RecallContext,
 ) -> (Option<FrozenBaseline>, Vec<String>) {
-    let shut = |kept: &kept::Baseline| kept.domains.iter().any(|domain| ctx.shut.contains(domain));
+    let closed = |kept: &kept::Baseline| {
+        kept.domains.iter().any(|domain| ctx.closed_domains.contains(domain))
+    };
     match frozen {
-        Some(kept) if shut(&kept) => (None, kept.domains),
+        Some(kept) if closed(&kept) => (None, kept.domains),
         // It was rendered before the session was opened, and with it its project.
         Some(kept) if kept.project.as_ref() != ctx.projects.project() => (None, Vec::new()),
         Some(kept) => {

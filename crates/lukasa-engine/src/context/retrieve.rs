@@ -401,8 +401,8 @@ impl Contexts {
             rendered_at: lukasa_core::time::micros(now),
         };
         let scope = self.parts.store.write_as(caller).await?;
-        for domain in stale.iter().filter(|domain| ctx.shut.contains(domain)) {
-            kept::thaw_domain(&scope, domain).await?;
+        for domain in stale.iter().filter(|domain| ctx.closed_domains.contains(domain)) {
+            kept::unfreeze_domain(&scope, domain).await?;
         }
         let (_, kept) = try_join!(
             kept::thaw_other_project(&scope, &new),

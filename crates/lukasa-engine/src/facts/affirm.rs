@@ -2,7 +2,7 @@
 //! with the user's own typed words, and is no consent: `consented_at` is a human's alone, so a claim of
 //! an assistant stays one. A hard rule, an order or a permission is affirmed by the user only.
 
-use lukasa_core::fade::Belief;
+use lukasa_core::fade::ConfidenceInputs;
 use lukasa_core::learning::Transcript;
 use lukasa_core::{Force, Origin, Refusal, State, Timestamp, Verb, Version, Writer, record};
 use lukasa_store::session;
@@ -82,7 +82,7 @@ async fn is_said_again(
     let Some(found) = found else { return Ok(false) };
     let turns = session::turns_by_id(scope, &[found.turn.uuid()]).await?;
     let transcript = Transcript::of(&turns, &[]);
-    let since = Belief::from(old).fresh_at;
+    let since = ConfidenceInputs::from(old).fresh_at;
     let says_so = |sentence: &str| {
         ground::grounded(&old.claim.content, &[sentence])
             && ground::carries(&old.claim.content, sentence)

@@ -176,7 +176,7 @@ pub(crate) struct RecallContext {
     pub(crate) state: RecallState,
     pub(crate) model: Option<EmbeddingModel>,
     /// Closed domains, whose memories must not be used.
-    pub(crate) shut: Vec<String>,
+    pub(crate) closed_domains: Vec<String>,
     /// The projects whose memories and turns may be used.
     pub(crate) projects: ProjectScope,
     /// Whether the user has any session, and so possibly turns.

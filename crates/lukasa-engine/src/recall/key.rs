@@ -135,7 +135,14 @@ impl RecallQuery {
         } = self;
         // The state is compared when a result is reused: it is not part of the key.
         // So are the other fields, which change with it.
-        let RecallContext { state: _, model, shut, projects, has_sessions: _, portraits: _ } = ctx;
+        let RecallContext {
+            state: _,
+            model,
+            closed_domains,
+            projects,
+            has_sessions: _,
+            portraits: _,
+        } = ctx;
         let (session, utc) = (session.as_deref()?, TimeZone::UTC);
         let key = QuestionKey {
             text,
@@ -151,7 +158,7 @@ impl RecallQuery {
             precise: *precise,
             session,
             model: model.as_ref().map(ModelKey::from),
-            closed_domains: shut,
+            closed_domains,
             projects: Some(projects).filter(|projects| **projects != ProjectScope::NoProject),
         };
         let question = json_digest(&key).ok()?;
@@ -178,7 +185,7 @@ mod tests {
         RecallContext {
             state: RecallState::default(),
             model: None,
-            shut: Vec::new(),
+            closed_domains: Vec::new(),
             projects: ProjectScope::default(),
             has_sessions: false,
             portraits: None,
@@ -244,7 +251,7 @@ mod tests {
             RecallContext { model: Some(model("small", 64)), ..context() },
             RecallContext { model: Some(model("large", 64)), ..context() },
             RecallContext { model: Some(model("small", 65)), ..context() },
-            RecallContext { shut: vec!["health".into()], ..context() },
+            RecallContext { closed_domains: vec!["health".into()], ..context() },
             RecallContext { projects: ProjectScope::All, ..context() },
             RecallContext { projects: ProjectScope::of(Project::parse("a").as_ref()), ..context() },
             RecallContext { projects: ProjectScope::of(Project::parse("b").as_ref()), ..context() },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lukasa_core::fade::Belief;
+use lukasa_core::fade::ConfidenceInputs;
 use lukasa_core::recall::corpus::Corpus;
 use lukasa_core::recall::index::{Index, Unit};
 use lukasa_core::recall::passage::PassageKind;
@@ -172,8 +172,10 @@ pub(crate) fn is_usable(index: &Index, unit: &Unit, point: AsOf, ctx: &RecallCon
     let Some(facets) = &unit.facets else { return unit.turn.is_some() };
     let valid = facets.valid_from <= point.valid
         && facets.valid_until.is_none_or(|until| until > point.valid);
-    let faded = Belief::from(&**facets).is_archived(point.valid);
-    valid && !faded && facets.domain.as_ref().is_none_or(|domain| !ctx.shut.contains(domain))
+    let faded = ConfidenceInputs::from(&**facets).is_archived(point.valid);
+    valid
+        && !faded
+        && facets.domain.as_ref().is_none_or(|domain| !ctx.closed_domains.contains(domain))
 }
 
 impl Filter {

@@ -266,7 +266,7 @@ impl Recall {
             ctx: RecallContext {
                 state: opening.state,
                 model: opening.model,
-                shut: opening.closed_domains,
+                closed_domains: opening.closed_domains,
                 projects,
                 has_sessions: opening.has_sessions,
                 portraits: opening.portraits,

@@ -281,11 +281,18 @@ impl Recall {
         let ((versions, cache), mut turns, episodes) = try_join!(
             self.fetch_versions(opened, &looked.facts, cached),
             fetch_turns(scope, looked.turns),
-            fetch_episodes(scope, looked.episodes, ask.episodes, &ask.filter, &ctx.shut, now)
+            fetch_episodes(
+                scope,
+                looked.episodes,
+                ask.episodes,
+                &ask.filter,
+                &ctx.closed_domains,
+                now
+            )
         )?;
         let memories = recalled_facts(looked.facts, &versions, point);
         let found_turns: Vec<Turn> = turns.iter().map(|found| found.turn.clone()).collect();
-        let mut closed = closed_domains(&found_turns, &ctx.shut).await.into_iter();
+        let mut closed = closed_domains(&found_turns, &ctx.closed_domains).await.into_iter();
         // A request to forget something names it.
         let asks = move || found_turns.iter().map(explicit::asks_to_forget).collect::<Vec<_>>();
         let asks = match turns.is_empty() {

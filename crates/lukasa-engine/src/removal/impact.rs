@@ -147,14 +147,14 @@ pub(super) async fn chats_of(
     Ok(chats.into_iter().map(|(turn, chat)| (turn.to_string(), chat)).collect())
 }
 
-pub(super) type Fated<'h> = (&'h [Version], Fate, Changes);
+pub(super) type FactOutcome<'h> = (&'h [Version], Fate, Changes);
 
 pub(super) fn decide_fates<'r>(
     impact: &'r Impact,
     depth: Depth,
     caller: &Caller,
     stamp: &mut Stamp,
-) -> Result<Vec<Fated<'r>>> {
+) -> Result<Vec<FactOutcome<'r>>> {
     let mut fates = Vec::new();
     for history in &impact.histories {
         if impact.only_episode {

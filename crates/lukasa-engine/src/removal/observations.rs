@@ -171,7 +171,7 @@ impl Removals {
                 continue;
             }
             if !changes.closes.is_empty() {
-                effect.thaws.push(id);
+                effect.unfreezes.push(id);
             }
             merge(&mut effect.changes, changes);
             effect.also.push(id);

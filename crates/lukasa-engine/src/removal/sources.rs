@@ -18,7 +18,7 @@ use lukasa_store::{Batch, Scope, episode, job, observation, operation, removal, 
 
 use super::Removals;
 use super::facts::remove_one;
-use super::impact::{Fated, Impact, count_impact, decide_fates, load_impact};
+use super::impact::{FactOutcome, Impact, count_impact, decide_fates, load_impact};
 use super::observations::ErasedParts;
 use super::{new_erasure, record_erasures};
 use crate::consents::set_consents;
@@ -142,7 +142,7 @@ impl Removals {
                 continue;
             }
             if !changes.closes.is_empty() {
-                effect.thaws.push(fact);
+                effect.unfreezes.push(fact);
             }
             merge(&mut effect.changes, changes);
             effect.also.push(fact);
@@ -246,7 +246,7 @@ impl Removals {
 
 /// The active memories that were saved in a session as a whole and cite none of its turns. They stay
 /// when the session is removed.
-fn saved_without_turns<'r>(impact: &'r Impact, fates: &[Fated<'r>]) -> Vec<Fated<'r>> {
+fn saved_without_turns<'r>(impact: &'r Impact, fates: &[FactOutcome<'r>]) -> Vec<FactOutcome<'r>> {
     if !impact.whole {
         return Vec::new();
     }

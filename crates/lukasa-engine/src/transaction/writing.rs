@@ -52,7 +52,7 @@ pub(crate) struct Effect {
     pub(crate) removes_passages: bool,
     /// Facts that must be removed from every prompt at once, although a version of them stays
     /// active.
-    pub(crate) thaws: Vec<FactId>,
+    pub(crate) unfreezes: Vec<FactId>,
     /// Other writes in the same transaction.
     pub(crate) with: Batch,
     /// How many erasures it records, replayed ones too.
@@ -99,7 +99,7 @@ impl Effect {
             self.changes.opens.iter().any(|v| v.fact == fact && v.state == State::Active)
         };
         let closed = self.changes.closes.iter().map(|(fact, _)| *fact);
-        closed.filter(|fact| !stays(*fact)).chain(self.thaws.iter().copied()).collect()
+        closed.filter(|fact| !stays(*fact)).chain(self.unfreezes.iter().copied()).collect()
     }
 }
 

@@ -11,7 +11,7 @@ use lukasa_engine::facts::Target;
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::removal::FactSource;
 use lukasa_engine::{ConnectOptions, Engine, Request};
-use lukasa_models::scripted::{Mood, ScriptedModel, TestModels};
+use lukasa_models::scripted::{ScriptedBehavior, ScriptedModel, TestModels};
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -114,7 +114,7 @@ async fn recall_holds_no_connection_during_model_call() {
     for content in ["Likes green tea", "Likes black tea"] {
         story.save(content).await;
     }
-    scripted.set_mood(Mood::Late(Duration::from_millis(150)));
+    scripted.set_behavior(ScriptedBehavior::Slow(Duration::from_millis(150)));
     let mut shortest = Duration::MAX;
     // On a busy machine a single measurement may be slow; a held connection is slow every time.
     for attempt in 0..5 {

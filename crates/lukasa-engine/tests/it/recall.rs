@@ -12,7 +12,7 @@ use lukasa_engine::context::{ContextRequest, NewUsage};
 use lukasa_engine::facts::Target;
 use lukasa_engine::recall::{RecallQuery, RecallResult};
 use lukasa_engine::{Engine, Error};
-use lukasa_models::scripted::{Mood, ScriptedModel, TestModels};
+use lukasa_models::scripted::{ScriptedBehavior, ScriptedModel, TestModels};
 use lukasa_store::passage::PassageBlocks;
 
 use crate::story::Story;
@@ -82,7 +82,7 @@ async fn local_model_embeds_within_request_and_remote_one_afterwards() {
     assert_eq!((model.as_str(), dimension, same), ("scripted-32", 32, true));
 
     let slow = Arc::new(ScriptedModel::remote(32));
-    slow.set_mood(Mood::Late(Duration::from_millis(300)));
+    slow.set_behavior(ScriptedBehavior::Slow(Duration::from_millis(300)));
     let remote = story_with(vec![slow]).await;
     let start = std::time::Instant::now();
     remote.save("Likes tea").await;
@@ -94,13 +94,13 @@ async fn local_model_embeds_within_request_and_remote_one_afterwards() {
 #[tokio::test]
 async fn missing_embeddings_are_made_after_recall() {
     let embedder = Arc::new(ScriptedModel::local(32));
-    embedder.set_mood(Mood::Failing);
+    embedder.set_behavior(ScriptedBehavior::Failing);
     let story = story_with(vec![embedder.clone()]).await;
     for n in 0..5 {
         story.save(&format!("Likes tea number {n}")).await;
     }
     assert_eq!(rows(&story, "embedding").await, 0);
-    embedder.set_mood(Mood::Well);
+    embedder.set_behavior(ScriptedBehavior::Normal);
     assert_eq!(found(&story, "tea").await.len(), 5);
     until("they are made", async || rows(&story, "embedding").await == 5).await;
 }
@@ -109,7 +109,7 @@ async fn missing_embeddings_are_made_after_recall() {
 async fn embedder_with_wrong_dimension_is_refused() {
     let embedder = Arc::new(ScriptedModel::local(32));
     let story = story_with(vec![embedder.clone()]).await;
-    embedder.set_mood(Mood::Short);
+    embedder.set_behavior(ScriptedBehavior::Short);
     story.save("Likes tea").await;
     assert_eq!(rows(&story, "embedding").await, 0, "no vector of another length is kept");
     let refused =

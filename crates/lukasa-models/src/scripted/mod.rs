@@ -25,11 +25,11 @@ use crate::vector;
 
 /// The behaviour of a scripted model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mood {
+pub enum ScriptedBehavior {
     #[default]
-    Well,
+    Normal,
     /// Answers correctly after a delay.
-    Late(Duration),
+    Slow(Duration),
     /// Fails with `Unavailable`.
     Failing,
     /// Fails with `Malformed`.
@@ -44,7 +44,7 @@ pub enum Mood {
 pub struct ScriptedModel {
     model: EmbeddingModel,
     local: bool,
-    mood: Mutex<Mood>,
+    behavior: Mutex<ScriptedBehavior>,
     asked: AtomicUsize,
 }
 
@@ -61,7 +61,7 @@ impl ScriptedModel {
 
     fn new(dimension: usize, local: bool) -> Self {
         let model = EmbeddingModel { name: format!("scripted-{dimension}"), dimension };
-        Self { model, local, mood: Mutex::default(), asked: AtomicUsize::new(0) }
+        Self { model, local, behavior: Mutex::default(), asked: AtomicUsize::new(0) }
     }
 
     /// Sets the model's name.
@@ -71,8 +71,8 @@ impl ScriptedModel {
         self
     }
 
-    pub fn set_mood(&self, mood: Mood) {
-        *self.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
+    pub fn set_behavior(&self, behavior: ScriptedBehavior) {
+        *self.behavior.lock().unwrap_or_else(PoisonError::into_inner) = behavior;
     }
 
     /// How often it was called, including failed calls.
@@ -81,18 +81,20 @@ impl ScriptedModel {
     }
 
     /// Counts the call and applies the current behaviour: waits or fails.
-    async fn answering(&self) -> Result<Mood, ModelError> {
+    async fn answering(&self) -> Result<ScriptedBehavior, ModelError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        let mood = *self.mood.lock().unwrap_or_else(PoisonError::into_inner);
-        match mood {
-            Mood::Late(wait) => tokio::time::sleep(wait).await,
-            Mood::Failing => return Err(ModelError::Unavailable("scripted to fail".to_owned())),
-            Mood::Malformed => {
+        let behavior = *self.behavior.lock().unwrap_or_else(PoisonError::into_inner);
+        match behavior {
+            ScriptedBehavior::Slow(wait) => tokio::time::sleep(wait).await,
+            ScriptedBehavior::Failing => {
+                return Err(ModelError::Unavailable("scripted to fail".to_owned()));
+            }
+            ScriptedBehavior::Malformed => {
                 return Err(ModelError::Malformed("scripted to be unusable".to_owned()));
             }
-            Mood::Well | Mood::Short => {}
+            ScriptedBehavior::Normal | ScriptedBehavior::Short => {}
         }
-        Ok(mood)
+        Ok(behavior)
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -120,9 +122,9 @@ impl Embedder for ScriptedModel {
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
         Box::pin(async move {
-            let mood = self.answering().await?;
+            let behavior = self.answering().await?;
             let mut vectors: Vec<_> = texts.iter().map(|text| self.vector(text)).collect();
-            if mood == Mood::Short {
+            if behavior == ScriptedBehavior::Short {
                 vectors.pop();
                 vectors
                     .iter_mut()
@@ -136,14 +138,14 @@ impl Embedder for ScriptedModel {
 impl Reranker for ScriptedModel {
     fn rerank<'a>(&'a self, question: &'a str, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<f32>> {
         Box::pin(async move {
-            let mood = self.answering().await?;
+            let behavior = self.answering().await?;
             let asked: Vec<_> = words(question).collect();
             let share = |text: &&str| {
                 let found = words(text).filter(|word| asked.contains(word)).count();
                 found as f32 / words(text).count().max(1) as f32
             };
             let mut scores: Vec<f32> = texts.iter().map(share).collect();
-            if mood == Mood::Short {
+            if behavior == ScriptedBehavior::Short {
                 scores.pop();
             }
             Ok(scores)

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::context::listed_line;
-use lukasa_core::fade::Belief;
+use lukasa_core::fade::ConfidenceInputs;
 use lukasa_core::{Link, Operation, Origin, Status, Verb, Version};
 use lukasa_engine::RemovalCounts;
 use lukasa_engine::facts::{HistoryEntry, LinkedMemory};
@@ -231,7 +231,8 @@ impl From<Memory> for MemoryView {
         });
         // What is derived from the version, before its texts are moved.
         let (sha256, source) = (waits.then(|| v.claim.consent_digest()), source_of(&v, status));
-        let (effective, fades_at) = (v.effective_confidence(), Belief::from(&v).fades_at());
+        let (effective, fades_at) =
+            (v.effective_confidence(), ConfidenceInputs::from(&v).fades_at());
         let line = listed_line(&v);
         let claim = v.claim;
         Self {
@@ -304,7 +305,7 @@ pub struct History {
 
 /// Result of a write: the memory, an event for a user interface, a message for an assistant.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Written {
+pub struct WriteResult {
     /// The memory after the write; null if none is left.
     pub memory: Option<MemoryView>,
     pub event: MemoryEvent,
@@ -318,7 +319,7 @@ pub struct Written {
     pub receipts: Vec<ReceiptView>,
     /// What was removed together with a source.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reached: Option<ReachedView>,
+    pub reached: Option<RemovalCountsView>,
     /// Memories that it may duplicate, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub similar: Vec<SimilarView>,
@@ -415,7 +416,7 @@ impl From<&ErasureSummary> for ReceiptView {
 
 /// Counts of what removing a source affects.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ReachedView {
+pub struct RemovalCountsView {
     turns: usize,
     observations: usize,
     episodes: usize,
@@ -432,7 +433,7 @@ pub struct ReachedView {
     summary: String,
 }
 
-impl From<&RemovalCounts> for ReachedView {
+impl From<&RemovalCounts> for RemovalCountsView {
     fn from(reached: &RemovalCounts) -> Self {
         Self {
             turns: reached.turns,
@@ -447,7 +448,7 @@ impl From<&RemovalCounts> for ReachedView {
     }
 }
 
-impl From<&Outcome> for Written {
+impl From<&Outcome> for WriteResult {
     fn from(outcome: &Outcome) -> Self {
         let undo = outcome
             .operation
@@ -469,7 +470,7 @@ impl From<&Outcome> for Written {
             message: outcome.message.clone(),
             link: outcome.link.as_ref().map(|link| LinkView::new(link, None)),
             receipts: outcome.receipts.iter().map(ReceiptView::from).collect(),
-            reached: outcome.reached.as_ref().map(ReachedView::from),
+            reached: outcome.reached.as_ref().map(RemovalCountsView::from),
             similar: Vec::new(),
         }
     }

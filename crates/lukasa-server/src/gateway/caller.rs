@@ -55,12 +55,12 @@ pub struct GatewayCaller {
     pub has_tools: bool,
     /// Whether the client gets events about tool calls.
     pub shows_tools: bool,
-    pub wishes: ContextWishes,
+    pub wishes: ContextOptions,
 }
 
 /// What the client asks of the context.
 #[derive(Debug, Clone, Default)]
-pub struct ContextWishes {
+pub struct ContextOptions {
     /// Token budget of the memory.
     pub budget: Option<usize>,
     /// The model's context window in tokens.
@@ -70,7 +70,7 @@ pub struct ContextWishes {
     pub project: Option<Project>,
 }
 
-impl ContextWishes {
+impl ContextOptions {
     fn of(headers: &HeaderMap) -> Result<Self, GatewayError> {
         let budget = match text(headers, &BUDGET)? {
             None => None,
@@ -117,7 +117,7 @@ impl GatewayCaller {
             None => false,
             Some(_) => return Err(malformed("`X-Lukasa-Show` must be tools")),
         };
-        let wishes = ContextWishes::of(headers)?;
+        let wishes = ContextOptions::of(headers)?;
         let session = text(headers, &SESSION)?;
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Lukasa-Session` must have 1 to 255 characters"));

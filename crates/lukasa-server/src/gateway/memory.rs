@@ -10,7 +10,7 @@ use lukasa_engine::Engine;
 use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{ChatMessage, PromptRequest};
 
-use super::caller::ContextWishes;
+use super::caller::ContextOptions;
 use crate::api::search::QUERY_CHARS;
 use crate::clock;
 
@@ -38,7 +38,7 @@ pub async fn retrieve(
     caller: &Caller,
     said: &[ChatMessage],
     session: Option<&str>,
-    wishes: &ContextWishes,
+    wishes: &ContextOptions,
     within: Duration,
 ) -> RetrievedMemory {
     let asked = said.iter().rev().find(|said| said.role == Role::User);

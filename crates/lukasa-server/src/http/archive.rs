@@ -27,7 +27,7 @@ use crate::api::body::{MAX_LINES_VALUES, ReadBody};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
-use crate::api::wire::{MemoryEvent, Written};
+use crate::api::wire::{MemoryEvent, WriteResult};
 use crate::{archive, clock};
 
 /// Size of the chunks in which an export is sent.
@@ -202,7 +202,7 @@ impl From<ArchiveTrust> for ArchiveTrustView {
 
 /// Result or preview of an import.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct TakenView {
+pub struct ImportReportView {
     import_id: String,
     /// The operations it wrote, in order.
     operation_ids: Vec<String>,
@@ -212,7 +212,7 @@ pub struct TakenView {
     archive: Option<ArchiveTrustView>,
 }
 
-impl From<ImportReport> for TakenView {
+impl From<ImportReport> for ImportReportView {
     fn from(taken: ImportReport) -> Self {
         Self {
             import_id: taken.import.to_string(),
@@ -232,14 +232,14 @@ impl From<ImportReport> for TakenView {
     request_body(content = String, content_type = "application/jsonl",
         description = "Items, one on each line, as docs/export-import.md has them; or a ZIP as application/zip"),
     responses(
-    (status = 200, body = TakenView),
+    (status = 200, body = ImportReportView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn import(
     State(app): State<App>,
     Writer(caller): Writer,
     QueryParams(query): QueryParams<ImportQuery>,
     request: HttpRequest,
-) -> Result<Json<TakenView>, Problem> {
+) -> Result<Json<ImportReportView>, Problem> {
     let headers = request.headers().clone();
     let budget = &app.limits().bodies;
     let mut read = ReadBody::read(budget, request).await?;
@@ -419,7 +419,7 @@ impl DecideImport {
 
 /// Result of a decision about an import.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct DecidedView {
+pub struct ImportDecisionView {
     event: MemoryEvent,
     #[schema(example = "Confirmed: 42")]
     message: String,
@@ -432,9 +432,9 @@ pub struct DecidedView {
     proposals: usize,
 }
 
-impl From<DecidedImport> for DecidedView {
+impl From<DecidedImport> for ImportDecisionView {
     fn from(decided: DecidedImport) -> Self {
-        let Written { mut event, message, .. } = Written::from(&decided.outcome);
+        let WriteResult { mut event, message, .. } = WriteResult::from(&decided.outcome);
         event.memory_ids = decided.confirmed.iter().map(ToString::to_string).collect();
         let ImportWaiting { undecided, proposals } = decided.waiting;
         Self { event, message, confirmed: decided.confirmed.len(), undecided, proposals }
@@ -448,14 +448,14 @@ impl From<DecidedImport> for DecidedView {
 /// proposals keep waiting for their own answers. Only the user may decide.
 #[utoipa::path(post, path = "/api/imports/{id}/decision", tag = "moving", params(
     ("id" = String, Path, description = "The import")), request_body = DecideImport, responses(
-    (status = 200, body = DecidedView),
+    (status = 200, body = ImportDecisionView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn decide_import(
     State(app): State<App>,
     Writer(caller): Writer,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<DecideImport>,
-) -> Result<Json<DecidedView>, Problem> {
+) -> Result<Json<ImportDecisionView>, Problem> {
     let (id, decision) = (import_id(&id)?, sent.body.decision()?);
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let work = async move { engine.archives.decide_import(&request, id, &decision).await };

@@ -21,7 +21,7 @@ pub struct Consolidation {
 
 /// State and ratings of a memory.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct StandsView {
+pub struct RatingStateView {
     #[schema(example = "active")]
     state: &'static str,
     #[schema(example = "strong")]
@@ -33,7 +33,7 @@ pub struct StandsView {
     confidence: f32,
 }
 
-impl From<&Rating> for StandsView {
+impl From<&Rating> for RatingStateView {
     fn from(rating: &Rating) -> Self {
         Self {
             state: rating.state.as_str(),
@@ -56,8 +56,8 @@ pub struct StepView {
     #[schema(example = "said in 5 turns of 2 chats")]
     reason: String,
     /// Null for `note`: the memory is new.
-    before: Option<StandsView>,
-    after: StandsView,
+    before: Option<RatingStateView>,
+    after: RatingStateView,
     /// The memory that `merge` has merged it into, or that it contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_id: Option<String>,
@@ -70,8 +70,8 @@ impl From<&RatingChange> for StepView {
             content: step.content.clone(),
             what: step.what.as_str(),
             reason: step.reason.clone(),
-            before: step.before.as_ref().map(StandsView::from),
-            after: StandsView::from(&step.after),
+            before: step.before.as_ref().map(RatingStateView::from),
+            after: RatingStateView::from(&step.after),
             other_id: step.other.map(|fact| fact.to_string()),
         }
     }

@@ -21,7 +21,7 @@ use lukasa_text::detect::DetectedDomain;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::search::{TimeView, TookView};
+use super::search::{TimeView, TimingsView};
 use crate::api::App;
 use crate::api::auth::Reader;
 use crate::api::code::ProblemCode;
@@ -170,7 +170,7 @@ pub struct ContextView {
     #[schema(schema_with = words_schema::degraded)]
     degraded: Vec<&'static str>,
     model: Option<String>,
-    took_ms: TookView,
+    took_ms: TimingsView,
 }
 
 /// The memories of a space in a context. Each line names the member who said it; none is a rule. What
@@ -489,7 +489,7 @@ pub async fn detect_domains(
 
 /// The exact context that a session was given.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct GivenView {
+pub struct SessionContextView {
     baselines: Vec<BaselineView>,
     /// Newest first, at most 200.
     retrievals: Vec<RetrievalView>,
@@ -548,15 +548,15 @@ impl From<&RetrievalRecord> for RetrievalView {
 /// Get the exact context that a session was given.
 #[utoipa::path(get, path = "/api/sessions/{session_id}/context", tag = "recall", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
-    (status = 200, body = GivenView),
+    (status = 200, body = SessionContextView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_session_context(
     State(app): State<App>,
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
-) -> Result<Json<GivenView>, Problem> {
+) -> Result<Json<SessionContextView>, Problem> {
     let given = app.engine().context.given(&caller, &id, clock::now()).await?;
-    Ok(Json(GivenView {
+    Ok(Json(SessionContextView {
         baselines: given.baselines.iter().map(BaselineView::from).collect(),
         retrievals: given.retrievals.iter().map(RetrievalView::from).collect(),
     }))

@@ -16,7 +16,7 @@ use crate::api::auth::{Admin, Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::api::wire::Written;
+use crate::api::wire::WriteResult;
 use crate::clock;
 
 /// A domain: an area of the user's life.
@@ -154,7 +154,7 @@ pub async fn shut_domain(
 /// about. Only the user consents: with a user token, or on a local server. Undo withdraws it.
 #[utoipa::path(put, path = "/api/domains/{name}/consent", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn give_consent(
     State(app): State<App>,
@@ -170,7 +170,7 @@ pub async fn give_consent(
 /// What is inferred from then on is a proposal again. The domain stays open, and the memories stay.
 #[utoipa::path(delete, path = "/api/domains/{name}/consent", tag = "domains", params(
     ("name" = String, Path, description = "The domain")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn withdraw_consent(
     State(app): State<App>,

@@ -11,24 +11,24 @@ use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Alive {
+pub struct Liveness {
     #[schema(example = "ok")]
     status: &'static str,
     #[schema(example = "0.1.0")]
     version: &'static str,
 }
 
-const ALIVE: Alive = Alive { status: "ok", version: env!("CARGO_PKG_VERSION") };
+const ALIVE: Liveness = Liveness { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
 /// Liveness check: the process is running.
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Alive)))]
-pub async fn healthz() -> Json<Alive> {
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = Liveness)))]
+pub async fn healthz() -> Json<Liveness> {
     Json(ALIVE)
 }
 
 /// Readiness check: the database answers, its schema is present, and the server is not stopping.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
-    (status = 200, body = Alive),
+    (status = 200, body = Liveness),
     (status = 503, body = Problem, content_type = "application/problem+json")))]
 pub async fn readyz(State(app): State<App>) -> Response {
     if !app.limits().is_draining() && app.is_ready().await {

@@ -22,7 +22,7 @@ use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
-use crate::api::wire::{MemoryEvent, MemoryView, Written, present};
+use crate::api::wire::{MemoryEvent, MemoryView, WriteResult, present};
 use crate::clock;
 
 /// Summary of a part of a conversation.
@@ -222,7 +222,7 @@ pub async fn edit_episode(
     let (episode, outcome) = app.detached(work).await?;
     let about = about_episodes(&app, &caller, std::slice::from_ref(&episode), true).await?;
     let about = about.into_iter().next().unwrap_or_default();
-    let event = Written::from(&outcome).event;
+    let event = WriteResult::from(&outcome).event;
     Ok(Json(EditedEpisodeView { episode: EpisodeView::of(&episode, &about), event }))
 }
 
@@ -366,7 +366,7 @@ pub struct ResolveContradiction {
 #[utoipa::path(post, path = "/api/memory/{id}/resolve", tag = "proposals", params(
     ("id" = String, Path, description = "The id of the memory listed as `against`")),
     request_body = ResolveContradiction, responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn resolve_contradiction(
     State(app): State<App>,

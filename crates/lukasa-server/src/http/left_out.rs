@@ -14,7 +14,7 @@ use crate::api::auth::Writer;
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::api::wire::Written;
+use crate::api::wire::WriteResult;
 
 /// Something that was said and not learned.
 #[derive(Debug, Serialize, ToSchema)]
@@ -62,7 +62,7 @@ impl From<&LeftOutItem> for LeftSentenceView {
 #[utoipa::path(post, path = "/api/passes/{id}/left-out/{place}/keep", tag = "learning", params(
     ("id" = String, Path, description = "The pass"),
     ("place" = i32, Path, description = "The number of the left-out item in the pass")),
-    responses((status = 200, body = Written),
+    responses((status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn keep_left_out(
     State(app): State<App>,

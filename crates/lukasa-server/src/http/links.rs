@@ -16,7 +16,7 @@ use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
-use crate::api::wire::{LinkView, MemoryView, Written};
+use crate::api::wire::{LinkView, MemoryView, WriteResult};
 use crate::clock;
 
 /// The links from and to a memory, without those to removed memories.
@@ -117,7 +117,7 @@ pub struct CreateLink {
 #[utoipa::path(post, path = "/api/memory/{id}/links", tag = "links", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
     request_body = CreateLink, responses(
-    (status = 201, body = Written), (status = 200, body = Written, description = "They were linked already"),
+    (status = 201, body = WriteResult), (status = 200, body = WriteResult, description = "They were linked already"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn link_memories(
     State(app): State<App>,
@@ -138,7 +138,7 @@ pub async fn link_memories(
 #[utoipa::path(delete, path = "/api/memory/{id}/links/{link_id}", tag = "links", params(
     ("id" = String, Path, description = "The id of the memory at either end"),
     ("link_id" = String, Path, description = "The link's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn unlink_memories(
     State(app): State<App>,

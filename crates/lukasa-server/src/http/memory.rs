@@ -20,7 +20,7 @@ use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams, print_cursor};
-use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, Written};
+use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, WriteResult};
 use crate::clock;
 
 /// List memories, newest first.
@@ -74,7 +74,7 @@ pub struct SaveQuery {
 /// `similar=true` the answer also lists possible duplicates: update one of these instead, or keep
 /// both.
 #[utoipa::path(post, path = "/api/memory", tag = "memory", params(SaveQuery), request_body = CreateMemory, responses(
-    (status = 201, body = Written), (status = 200, body = Written, description = "The memory exists already"),
+    (status = 201, body = WriteResult), (status = 200, body = WriteResult, description = "The memory exists already"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn save_memory(
     State(app): State<App>,
@@ -90,7 +90,7 @@ pub async fn save_memory(
         app.detached(async move { engine.facts.save_or_change(&request, new).await }).await?;
     let is_new = matches!(outcome.verb, Verb::Save | Verb::Propose) && outcome.operation.is_some();
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let mut view = Written::from(&outcome);
+    let mut view = WriteResult::from(&outcome);
     if query.similar {
         view.similar = find_similar(app.engine(), &caller, &outcome)
             .await
@@ -162,7 +162,7 @@ pub async fn get_memory_history(
 #[utoipa::path(patch, path = "/api/memory/{id}", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
     request_body = UpdateMemory, responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn update_memory(
     State(app): State<App>,
@@ -197,5 +197,5 @@ pub fn create_response(outcome: &Outcome) -> Response {
 /// The response to a write on something that exists.
 pub fn write_response(outcome: &Outcome) -> Response {
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
-    (headers, Json(Written::from(outcome))).into_response()
+    (headers, Json(WriteResult::from(outcome))).into_response()
 }

@@ -21,7 +21,7 @@ use crate::api::memory::parse_optional_project;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
-use crate::api::wire::Written;
+use crate::api::wire::WriteResult;
 use crate::clock;
 
 /// One raw event.
@@ -186,7 +186,7 @@ pub async fn list_observations(
 /// permanently.
 #[utoipa::path(delete, path = "/api/observations/{id}", tag = "observations", params(
     ("id" = String, Path, description = "The observation's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_observation(
     State(app): State<App>,
@@ -203,7 +203,7 @@ pub async fn delete_observation(
 /// Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
 #[utoipa::path(post, path = "/api/observations/{id}/erase", tag = "observations", params(
     ("id" = String, Path, description = "The observation's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_observation(
     State(app): State<App>,
@@ -233,7 +233,7 @@ pub struct DeleteObservationsQuery {
 /// Like deleting them one by one, as one operation. One request deletes the oldest 1,000; repeat it
 /// until `reached` counts none.
 #[utoipa::path(delete, path = "/api/observations", tag = "observations", params(DeleteObservationsQuery), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_observations(
     State(app): State<App>,

@@ -16,7 +16,7 @@ use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
-use crate::api::wire::{OperationView, When, Written};
+use crate::api::wire::{OperationView, When, WriteResult};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -101,7 +101,7 @@ async fn views(
 /// itself an operation, so it can be undone.
 #[utoipa::path(post, path = "/api/operations/{id}/undo", tag = "operations", params(
     ("id" = String, Path, description = "The operation's id, or `last` for the newest that is not undone")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn undo_operation(
     State(app): State<App>,

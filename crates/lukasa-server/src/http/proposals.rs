@@ -19,14 +19,14 @@ use crate::api::project::AskedProject;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
 };
-use crate::api::wire::{MemoryPage, MemoryView, Written};
+use crate::api::wire::{MemoryPage, MemoryView, WriteResult};
 use crate::clock;
 
 /// Propose a memory.
 ///
 /// It is stored and visible to the user, and becomes active only when the user agrees to its words.
 #[utoipa::path(post, path = "/api/memory/propose", tag = "proposals", request_body = CreateMemory, responses(
-    (status = 201, body = Written), (status = 200, body = Written, description = "The memory exists already"),
+    (status = 201, body = WriteResult), (status = 200, body = WriteResult, description = "The memory exists already"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn propose_memory(
     State(app): State<App>,
@@ -104,7 +104,7 @@ fn yes() -> bool {
 #[utoipa::path(post, path = "/api/memory/{id}/confirm", tag = "proposals", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")),
     request_body = ConfirmMemory, responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn confirm_memory(
     State(app): State<App>,

@@ -12,7 +12,7 @@ use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::api::wire::Written;
+use crate::api::wire::WriteResult;
 
 /// An empty body: these operations take no fields.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -25,7 +25,7 @@ pub struct Nothing {}
 /// restored.
 #[utoipa::path(post, path = "/api/memory/{id}/forget", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn forget_memory(
     State(app): State<App>,
@@ -46,7 +46,7 @@ pub async fn forget_memory(
 /// permanently.
 #[utoipa::path(delete, path = "/api/memory/{id}", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_memory(
     State(app): State<App>,
@@ -64,7 +64,7 @@ pub async fn delete_memory(
 /// Restore a forgotten or deleted memory exactly as it was.
 #[utoipa::path(post, path = "/api/memory/{id}/restore", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn restore_memory(
     State(app): State<App>,
@@ -84,7 +84,7 @@ pub async fn restore_memory(
 /// a receipt stays, with counts of what was removed and none of its content. It cannot be undone.
 #[utoipa::path(post, path = "/api/memory/{id}/erase", tag = "memory", params(
     ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_memory(
     State(app): State<App>,
@@ -100,7 +100,7 @@ pub async fn erase_memory(
 
 /// Permanently remove memories that have been in the trash for thirty days.
 #[utoipa::path(post, path = "/api/memory/purge", tag = "memory", responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn purge_trash(
     State(app): State<App>,

@@ -17,7 +17,7 @@ use crate::api::auth::{Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::JsonRequest;
-use crate::api::wire::{MemoryView, Written};
+use crate::api::wire::{MemoryView, WriteResult};
 use crate::clock;
 
 /// Answers in one request.
@@ -245,7 +245,7 @@ pub struct AnswerReview {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AnswerResult {
     #[serde(skip_serializing_if = "Option::is_none")]
-    written: Option<Written>,
+    written: Option<WriteResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Problem>,
 }
@@ -285,7 +285,7 @@ pub async fn answer_review(
         for (place, answer) in answers.into_iter().enumerate() {
             let result = match answer_one(&engine, &numbered(&request, place), answer).await {
                 Ok(outcome) => {
-                    AnswerResult { written: Some(Written::from(&outcome)), problem: None }
+                    AnswerResult { written: Some(WriteResult::from(&outcome)), problem: None }
                 }
                 // It concerns the rest, too. After an outage, a repeated request continues here.
                 Err(error @ (Error::Unavailable(_) | Error::UserGone)) => return Err(error),

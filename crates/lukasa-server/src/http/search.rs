@@ -38,7 +38,7 @@ pub struct SearchAnswer {
     model: Option<String>,
     /// How many memories, turns and episodes were considered.
     considered: usize,
-    took_ms: TookView,
+    took_ms: TimingsView,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,7 +106,7 @@ impl From<&(String, Period)> for TimeView {
 
 /// Durations of the stages, in milliseconds.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct TookView {
+pub struct TimingsView {
     embed: f64,
     load: f64,
     rank: f64,
@@ -114,7 +114,7 @@ pub struct TookView {
     rerank: f64,
 }
 
-impl From<&RecallTimings> for TookView {
+impl From<&RecallTimings> for TimingsView {
     fn from(took: &RecallTimings) -> Self {
         let ms = |micros: u64| micros as f64 / 1000.0;
         Self {

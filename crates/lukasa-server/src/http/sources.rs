@@ -18,7 +18,7 @@ use crate::api::auth::{Eraser, Reader, Writer};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
-use crate::api::wire::{MemoryView, ReachedView, Written};
+use crate::api::wire::{MemoryView, RemovalCountsView, WriteResult};
 use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -48,7 +48,7 @@ pub struct DependentMemory {
 /// Memories and episodes that depend on a source.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DependentsView {
-    reached: ReachedView,
+    reached: RemovalCountsView,
     memories: Vec<DependentMemory>,
     episodes: Vec<EpisodeView>,
 }
@@ -56,7 +56,7 @@ pub struct DependentsView {
 impl DependentsView {
     fn of(dependents: &Dependents, about: &[AboutEpisode]) -> Self {
         Self {
-            reached: ReachedView::from(&dependents.reached),
+            reached: RemovalCountsView::from(&dependents.reached),
             memories: dependents
                 .memories
                 .iter()
@@ -118,7 +118,7 @@ fn episode(id: &str) -> Result<FactSource, Problem> {
 /// removed permanently. `GET /api/dependents` previews what is affected.
 #[utoipa::path(delete, path = "/api/turns/{id}", tag = "sessions", params(
     ("id" = String, Path, description = "The turn's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_turn(
     State(app): State<App>,
@@ -137,7 +137,7 @@ pub async fn delete_turn(
 /// Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
 #[utoipa::path(post, path = "/api/turns/{id}/erase", tag = "sessions", params(
     ("id" = String, Path, description = "The turn's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_turn(
     State(app): State<App>,
@@ -159,7 +159,7 @@ pub async fn erase_turn(
 /// on a local server.
 #[utoipa::path(post, path = "/api/turns/{id}/note", tag = "sessions", params(
     ("id" = String, Path, description = "The turn's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn keep_reply(
     State(app): State<App>,
@@ -176,7 +176,7 @@ pub async fn keep_reply(
 /// Erase a whole session, now and everywhere, with everything learned from it alone.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/erase", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn erase_session(
     State(app): State<App>,
@@ -199,7 +199,7 @@ pub async fn erase_session(
 /// one.
 #[utoipa::path(delete, path = "/api/episodes/{id}", tag = "learning", params(
     ("id" = String, Path, description = "The episode's id")), responses(
-    (status = 200, body = Written),
+    (status = 200, body = WriteResult),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn delete_episode(
     State(app): State<App>,

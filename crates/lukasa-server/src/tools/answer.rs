@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::list::{Action, Tool, all};
 use crate::api::code::TABLE;
 use crate::api::error::{Problem, memory_line};
-use crate::api::wire::{MemoryEvent, MemoryView, Written};
+use crate::api::wire::{MemoryEvent, MemoryView, WriteResult};
 
 /// The result of a tool call.
 #[derive(Debug, Clone)]
@@ -196,7 +196,7 @@ impl ToolAnswer {
 
 /// The answer to a write, with the memories it may duplicate.
 pub(super) fn written(outcome: &Outcome, similar: &[Memory]) -> ToolAnswer {
-    let Written { memory, event, message, .. } = Written::from(outcome);
+    let WriteResult { memory, event, message, .. } = WriteResult::from(outcome);
     let mut message = harmless(&message);
     if let Some(memory) = &memory {
         message = format!("{message} ({})", memory.id);

@@ -2,7 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import type { SessionView, Written } from "lukasa-client";
+import type { SessionView, WriteResult } from "lukasa-client";
 import { useMemo } from "react";
 import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
@@ -123,14 +123,14 @@ export function useChatWrites() {
 }
 
 /** The toast text: how many memories were deleted with the chat, and how many stay. */
-function deleted(reached: Written["reached"]): string {
+function deleted(reached: WriteResult["reached"]): string {
   const gone = t("chat.deleted", { count: reached?.withdrawn ?? 0 });
   const kept = reached?.kept ?? 0;
   return kept > 0 ? `${gone}. ${t("sources.depends.kept", { count: kept })}` : gone;
 }
 
-/** The deletion of a chat as a `Written`, so that `useWrite` can undo it by its operation. */
-function written(operation: string | undefined, reached: Written["reached"]): Written {
+/** The deletion of a chat as a `WriteResult`, so that `useWrite` can undo it by its operation. */
+function written(operation: string | undefined, reached: WriteResult["reached"]): WriteResult {
   return {
     message: "",
     memory: null,
@@ -141,5 +141,5 @@ function written(operation: string | undefined, reached: Written["reached"]): Wr
       operation_id: operation ?? null,
       undo: operation ? { method: "POST", href: `/api/operations/${operation}/undo` } : null,
     },
-  } as Written;
+  } as WriteResult;
 }

@@ -4,7 +4,7 @@
  */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { Written } from "lukasa-client";
+import type { WriteResult } from "lukasa-client";
 import { type ReactNode, useState } from "react";
 import { useReceipts } from "../../data/receipts.ts";
 import { t } from "../../i18n/index.ts";
@@ -25,14 +25,14 @@ export function EraseDialog({
   text: ReactNode;
   word?: string;
   ready?: boolean;
-  run: () => Promise<Written>;
+  run: () => Promise<WriteResult>;
   /** Receives whether it was erased. */
   onClose: (erased: boolean) => void;
   /** What would be removed. */
   children?: ReactNode;
 }) {
   const queries = useQueryClient();
-  const [written, setWritten] = useState<Written>();
+  const [written, setWritten] = useState<WriteResult>();
   const [error, setError] = useState<unknown>();
   const confirm = async () => {
     setError(undefined);

@@ -1,6 +1,6 @@
 /** A button that keeps an assistant's reply as a note. */
 import { Bookmark } from "lucide-react";
-import type { Written } from "lukasa-client";
+import type { WriteResult } from "lukasa-client";
 import { useState } from "react";
 import { ShownError } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
@@ -14,7 +14,7 @@ export default function KeepReply({ session, turn }: { session: string; turn: nu
   const { human } = useSignIn();
   const [busy, setBusy] = useState(false);
   if (!human) return null;
-  const keep = async (): Promise<Written> => {
+  const keep = async (): Promise<WriteResult> => {
     for await (const one of lukasa.sessions.turns(session, { limit: 200 })) {
       if (one.number === turn) return await lukasa.turns.keep(one.id);
     }

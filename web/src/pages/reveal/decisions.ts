@@ -1,6 +1,6 @@
 /** The answers of the reveal page. Each is one action with one undo, however many memories it is about. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ImportView, MemoryView, Written } from "lukasa-client";
+import type { ImportView, MemoryView, WriteResult } from "lukasa-client";
 import { useCallback, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
 import { IMPORTS, useImports } from "../../data/import-list.ts";
@@ -46,7 +46,7 @@ export function useDecide(one: ImportView | undefined) {
       setBusy(true);
       const kept = keep.length + unlisted;
       // First what is dropped: the rest can then be kept as a whole.
-      const runs: (() => Promise<Written>)[] = drop.map(
+      const runs: (() => Promise<WriteResult>)[] = drop.map(
         ({ id }) =>
           () =>
             lukasa.memories.forget(id),

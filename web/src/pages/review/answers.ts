@@ -1,7 +1,7 @@
 /** Answers to cards: removed from the deck at once, sent, announced, and put back by undo or a refusal. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { ReviewView, Written } from "lukasa-client";
+import type { ReviewView, WriteResult } from "lukasa-client";
 import { useRef, useState } from "react";
 import { useLiveEvent } from "../../base/live.ts";
 import { useLukasa } from "../../base/sign-in.ts";
@@ -66,7 +66,7 @@ export function useDeck(consent: Consent) {
   const send = async (
     card: AnswerableCard,
     verdict: Verdict,
-    run: () => Promise<Written>,
+    run: () => Promise<WriteResult>,
     words?: string,
   ) => {
     const decision = decide(card, verdict, words);

@@ -1,5 +1,5 @@
 /** Contradictions, answered one by one or many at once: the requests of an answer. */
-import type { Lukasa, ReviewItem, Written } from "lukasa-client";
+import type { Lukasa, ReviewItem, WriteResult } from "lukasa-client";
 
 /** What the user says about a contradiction: the first is true, the second, both, or the second replaced the first. */
 export type PairVerdict = "first" | "second" | "both" | "changed";
@@ -31,7 +31,7 @@ export function independent(pairs: readonly Pair[]): Pair[] {
   });
 }
 
-type Run = () => Promise<Written>;
+type Run = () => Promise<WriteResult>;
 
 /** The requests of an answer to one pair, in their order. A change without a day was when the second was said. */
 export function pairRuns(lukasa: Lukasa, pair: Pair, verdict: PairVerdict, on?: string): Run[] {

@@ -1,7 +1,7 @@
 /** Erasing a turn or a chat. The page renders the dialog, because the erased item is removed from it. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import type { Written } from "lukasa-client";
+import type { WriteResult } from "lukasa-client";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { EraseDialog } from "../../features/erasure/erase-dialog.tsx";
@@ -14,7 +14,7 @@ interface Erasing {
   goes: ReactNode;
   /** What would stay. */
   stays?: string;
-  run: () => Promise<Written>;
+  run: () => Promise<WriteResult>;
 }
 
 const Current = createContext<((what: Erasing) => void) | undefined>(undefined);

@@ -5,7 +5,7 @@
  */
 
 import { Link } from "@tanstack/react-router";
-import type { DependentsView, Written } from "lukasa-client";
+import type { DependentsView, WriteResult } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { locale, nameText, t } from "../../i18n/index.ts";
@@ -20,7 +20,7 @@ export interface RemovalProps {
   name?: string;
   onDelete: () => void;
   /** Absent if it cannot be erased by itself. */
-  onErase?: () => Promise<Written>;
+  onErase?: () => Promise<WriteResult>;
   onClose: () => void;
 }
 
@@ -29,7 +29,7 @@ export function Removal({ source, name, onDelete, onErase, onClose }: RemovalPro
   const [erasing, setErasing] = useState(false);
   const dependents = useDependents(source, !erasing);
   const erase = useErase();
-  const runErase = async (run: () => Promise<Written>) => {
+  const runErase = async (run: () => Promise<WriteResult>) => {
     setErasing(true);
     try {
       return await run();

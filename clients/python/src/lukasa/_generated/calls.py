@@ -37,7 +37,7 @@ def list_memories(query: params.ListMemoriesQuery | None = None) -> Call[models.
     )
 
 
-def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None = None) -> Call[models.Written]:
+def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None = None) -> Call[models.WriteResult]:
     """Save a memory.
 
     The memory is active at once. Saving the same content again returns the existing memory, and
@@ -49,7 +49,7 @@ def save_memory(body: params.CreateMemory, query: params.SaveMemoryQuery | None 
         "/api/memory",
         body=body,
         query=query,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -169,7 +169,7 @@ def get_insights(query: params.GetInsightsQuery | None = None) -> Call[models.In
     )
 
 
-def propose_memory(body: params.CreateMemory) -> Call[models.Written]:
+def propose_memory(body: params.CreateMemory) -> Call[models.WriteResult]:
     """Propose a memory.
 
     It is stored and visible to the user, and becomes active only when the user agrees to its
@@ -179,7 +179,7 @@ def propose_memory(body: params.CreateMemory) -> Call[models.Written]:
         "POST",
         "/api/memory/propose",
         body=body,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -206,7 +206,7 @@ def list_contradictions() -> Call[models.ContradictionList]:
     )
 
 
-def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: str | None = None) -> Call[models.Written]:
+def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: str | None = None) -> Call[models.WriteResult]:
     """Resolve a contradiction: say which of the two memories is true.
 
     It is identified by the memory listed as `against`. Only the user can do it. If that memory
@@ -218,18 +218,18 @@ def resolve_contradiction(id: str, body: params.ResolveContradiction, if_match: 
         f"/api/memory/{quoted(id)}/resolve",
         body=body,
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def purge_trash() -> Call[models.Written]:
+def purge_trash() -> Call[models.WriteResult]:
     """Permanently remove memories that have been in the trash for thirty days."""
     return Call(
         "POST",
         "/api/memory/purge",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -246,7 +246,7 @@ def get_memory(id: str, query: params.GetMemoryQuery | None = None) -> Call[mode
     )
 
 
-def update_memory(id: str, body: params.UpdateMemory | None = None, if_match: str | None = None) -> Call[models.Written]:
+def update_memory(id: str, body: params.UpdateMemory | None = None, if_match: str | None = None) -> Call[models.WriteResult]:
     """Change or correct a memory.
 
     Nothing is overwritten: a new version is opened and the old one closed, on both time axes.
@@ -257,13 +257,13 @@ def update_memory(id: str, body: params.UpdateMemory | None = None, if_match: st
         f"/api/memory/{quoted(id)}",
         body=body or {},
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def delete_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
+def delete_memory(id: str, if_match: str | None = None) -> Call[models.WriteResult]:
     """Delete a memory.
 
     Moves the memory into the trash. It can be restored for thirty days and is then removed
@@ -273,7 +273,7 @@ def delete_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
         "DELETE",
         f"/api/memory/{quoted(id)}",
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -289,7 +289,7 @@ def get_memory_history(id: str) -> Call[models.History]:
     )
 
 
-def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: str | None = None) -> Call[models.Written]:
+def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: str | None = None) -> Call[models.WriteResult]:
     """Answer a proposal, or confirm an active memory.
 
     A proposal becomes active only when the user (with a user token, or on a local server)
@@ -302,7 +302,7 @@ def confirm_memory(id: str, body: params.ConfirmMemory | None = None, if_match: 
         f"/api/memory/{quoted(id)}/confirm",
         body=body or {},
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -336,7 +336,7 @@ def remove_rating(id: str) -> Call[models.Rating]:
     )
 
 
-def forget_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
+def forget_memory(id: str, if_match: str | None = None) -> Call[models.WriteResult]:
     """Forget a memory.
 
     Ends the memory now. It is never put into a prompt again, stays in the history, and can be
@@ -346,25 +346,25 @@ def forget_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
         "POST",
         f"/api/memory/{quoted(id)}/forget",
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def restore_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
+def restore_memory(id: str, if_match: str | None = None) -> Call[models.WriteResult]:
     """Restore a forgotten or deleted memory exactly as it was."""
     return Call(
         "POST",
         f"/api/memory/{quoted(id)}/restore",
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def erase_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
+def erase_memory(id: str, if_match: str | None = None) -> Call[models.WriteResult]:
     """Erase a memory, now and everywhere.
 
     Removes every version, link and piece of evidence, and the stored responses that quote it.
@@ -375,7 +375,7 @@ def erase_memory(id: str, if_match: str | None = None) -> Call[models.Written]:
         "POST",
         f"/api/memory/{quoted(id)}/erase",
         if_match=if_match,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -424,24 +424,24 @@ def list_links(id: str) -> Call[models.Links]:
     )
 
 
-def link_memories(id: str, body: params.CreateLink) -> Call[models.Written]:
+def link_memories(id: str, body: params.CreateLink) -> Call[models.WriteResult]:
     """Link two memories."""
     return Call(
         "POST",
         f"/api/memory/{quoted(id)}/links",
         body=body,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def unlink_memories(id: str, link_id: str) -> Call[models.Written]:
+def unlink_memories(id: str, link_id: str) -> Call[models.WriteResult]:
     """Remove a link."""
     return Call(
         "DELETE",
         f"/api/memory/{quoted(id)}/links/{quoted(link_id)}",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -483,7 +483,7 @@ def get_operation(id: str) -> Call[models.Operation]:
     )
 
 
-def undo_operation(id: str) -> Call[models.Written]:
+def undo_operation(id: str) -> Call[models.WriteResult]:
     """Undo an operation as a whole.
 
     Every version it closed is opened again, and every version it opened is closed. The undo is
@@ -492,7 +492,7 @@ def undo_operation(id: str) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/operations/{quoted(id)}/undo",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -630,7 +630,7 @@ def record_observations(body: params.RecordObservations) -> Call[models.Recorded
     )
 
 
-def delete_observations(query: params.DeleteObservationsQuery | None = None) -> Call[models.Written]:
+def delete_observations(query: params.DeleteObservationsQuery | None = None) -> Call[models.WriteResult]:
     """Delete the raw events of a source.
 
     Like deleting them one by one, as one operation. One request deletes the oldest 1,000;
@@ -640,13 +640,13 @@ def delete_observations(query: params.DeleteObservationsQuery | None = None) -> 
         "DELETE",
         "/api/observations",
         query=query,
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def delete_observation(id: str) -> Call[models.Written]:
+def delete_observation(id: str) -> Call[models.WriteResult]:
     """Delete a raw event.
 
     It is moved into the trash, with the memories that rest on it alone: a pattern stays while
@@ -656,13 +656,13 @@ def delete_observation(id: str) -> Call[models.Written]:
     return Call(
         "DELETE",
         f"/api/observations/{quoted(id)}",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def erase_observation(id: str) -> Call[models.Written]:
+def erase_observation(id: str) -> Call[models.WriteResult]:
     """Erase a raw event, now and everywhere.
 
     Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
@@ -670,7 +670,7 @@ def erase_observation(id: str) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/observations/{quoted(id)}/erase",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -773,7 +773,7 @@ def list_dependents(query: params.ListDependentsQuery | None = None) -> Call[mod
     )
 
 
-def delete_turn(id: str) -> Call[models.Written]:
+def delete_turn(id: str) -> Call[models.WriteResult]:
     """Delete a turn.
 
     The turn, its episodes and every memory that depends on it alone are moved into the trash
@@ -783,13 +783,13 @@ def delete_turn(id: str) -> Call[models.Written]:
     return Call(
         "DELETE",
         f"/api/turns/{quoted(id)}",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def erase_turn(id: str) -> Call[models.Written]:
+def erase_turn(id: str) -> Call[models.WriteResult]:
     """Erase a turn, now and everywhere.
 
     Like deleting it, but nothing can be restored, and no quotation of it stays anywhere.
@@ -797,13 +797,13 @@ def erase_turn(id: str) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/turns/{quoted(id)}/erase",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def keep_reply(id: str) -> Call[models.Written]:
+def keep_reply(id: str) -> Call[models.WriteResult]:
     """Keep an assistant's reply as a note.
 
     The reply becomes a memory with the tag `note`, the origin `assistant` and the turn as its
@@ -814,18 +814,18 @@ def keep_reply(id: str) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/turns/{quoted(id)}/note",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
 
 
-def erase_session(session_id: str) -> Call[models.Written]:
+def erase_session(session_id: str) -> Call[models.WriteResult]:
     """Erase a whole session, now and everywhere, with everything learned from it alone."""
     return Call(
         "POST",
         f"/api/sessions/{quoted(session_id)}/erase",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -860,7 +860,7 @@ def edit_episode(id: str, body: params.UpdateEpisode | None = None) -> Call[mode
     )
 
 
-def delete_episode(id: str) -> Call[models.Written]:
+def delete_episode(id: str) -> Call[models.WriteResult]:
     """Delete an episode.
 
     It is moved into the trash, and a job summarises its turns again without the old words. The
@@ -871,7 +871,7 @@ def delete_episode(id: str) -> Call[models.Written]:
     return Call(
         "DELETE",
         f"/api/episodes/{quoted(id)}",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -888,7 +888,7 @@ def list_passes(query: params.ListPassesQuery | None = None) -> Call[models.Pass
     )
 
 
-def keep_left_out(id: str, place: int) -> Call[models.Written]:
+def keep_left_out(id: str, place: int) -> Call[models.WriteResult]:
     """Keep what a pass left out.
 
     The sentence becomes a memory that the user states, with the turn as evidence. Keeping it
@@ -898,7 +898,7 @@ def keep_left_out(id: str, place: int) -> Call[models.Written]:
     return Call(
         "POST",
         f"/api/passes/{quoted(id)}/left-out/{quoted(place)}/keep",
-        answer=models.Written,
+        answer=models.WriteResult,
         keyed=True,
         again=True,
     )
@@ -1071,7 +1071,7 @@ def export() -> Call[bytes]:
     )
 
 
-def import_(content: bytes, media: str = "application/jsonl", query: params.ImportQuery | None = None) -> Call[models.Taken]:
+def import_(content: bytes, media: str = "application/jsonl", query: params.ImportQuery | None = None) -> Call[models.ImportReport]:
     """Import memories and sessions.
 
     The body is an export of Lukasa as a ZIP, or up to 500 items of another program as JSON
@@ -1082,7 +1082,7 @@ def import_(content: bytes, media: str = "application/jsonl", query: params.Impo
         "/api/import",
         content=content, media=media,
         query=query,
-        answer=models.Taken,
+        answer=models.ImportReport,
     )
 
 
@@ -1106,7 +1106,7 @@ def list_undecided(id: str) -> Call[models.Undecided]:
     )
 
 
-def decide_import(id: str, body: params.DecideImport) -> Call[models.Decided]:
+def decide_import(id: str, body: params.DecideImport) -> Call[models.ImportDecision]:
     """Decide which memories of an import are used in prompts.
 
     Confirms all memories of the import that wait, or the chosen ones, as one operation that can
@@ -1117,7 +1117,7 @@ def decide_import(id: str, body: params.DecideImport) -> Call[models.Decided]:
         "POST",
         f"/api/imports/{quoted(id)}/decision",
         body=body,
-        answer=models.Decided,
+        answer=models.ImportDecision,
     )
 
 
@@ -1243,12 +1243,12 @@ def put_tenant_policy(body: params.PolicyPatch | None = None) -> Call[models.Ten
     )
 
 
-def get_session_context(session_id: str) -> Call[models.Given]:
+def get_session_context(session_id: str) -> Call[models.SessionContext]:
     """Get the exact context that a session was given."""
     return Call(
         "GET",
         f"/api/sessions/{quoted(session_id)}/context",
-        answer=models.Given,
+        answer=models.SessionContext,
         again=True,
     )
 
@@ -1322,7 +1322,7 @@ def shut_domain(name: str) -> Call[models.Domain]:
     )
 
 
-def give_consent(name: str) -> Call[models.Written]:
+def give_consent(name: str) -> Call[models.WriteResult]:
     """Consent to what is inferred about a domain.
 
     Opens the domain if it is not open, and lets memories that are inferred about it be used
@@ -1333,12 +1333,12 @@ def give_consent(name: str) -> Call[models.Written]:
     return Call(
         "PUT",
         f"/api/domains/{quoted(name)}/consent",
-        answer=models.Written,
+        answer=models.WriteResult,
         again=True,
     )
 
 
-def withdraw_consent(name: str) -> Call[models.Written]:
+def withdraw_consent(name: str) -> Call[models.WriteResult]:
     """Withdraw the consent to what is inferred about a domain.
 
     What is inferred from then on is a proposal again. The domain stays open, and the memories
@@ -1347,7 +1347,7 @@ def withdraw_consent(name: str) -> Call[models.Written]:
     return Call(
         "DELETE",
         f"/api/domains/{quoted(name)}/consent",
-        answer=models.Written,
+        answer=models.WriteResult,
     )
 
 
@@ -1838,23 +1838,23 @@ def test_model_service(body: params.ModelServiceSettings) -> Call[models.ModelSe
     )
 
 
-def healthz() -> Call[models.Alive]:
+def healthz() -> Call[models.Liveness]:
     """Liveness check: the process is running."""
     return Call(
         "GET",
         "/healthz",
-        answer=models.Alive,
+        answer=models.Liveness,
         again=True,
     )
 
 
-def readyz() -> Call[models.Alive]:
+def readyz() -> Call[models.Liveness]:
     """Readiness check: the database answers, its schema is present, and the server is not
     stopping.
     """
     return Call(
         "GET",
         "/readyz",
-        answer=models.Alive,
+        answer=models.Liveness,
         again=True,
     )

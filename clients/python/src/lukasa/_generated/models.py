@@ -28,14 +28,9 @@ class Alert(View):
     next_step: str
 
 
-class Alive(View):
-    status: str
-    version: str
-
-
 class AnswerResult(View):
     """The result of one answer: what it wrote, or why it was refused."""
-    written: Written | None = Field(default=None)
+    written: WriteResult | None = Field(default=None)
     problem: Problem | None = Field(default=None)
 
 
@@ -205,6 +200,19 @@ class Consent(View):
     """The request that gives it. Only the user can send it."""
 
 
+class ConsolidationReport(View):
+    """Result of a consolidation run or dry run."""
+    operation_id: str | None = Field(default=None)
+    """The operation that undo reverses as a whole; null if nothing was done."""
+    looked_at: int
+    """How many memories were examined."""
+    steps: list[Step]
+    observed: int
+    """How many memories were made of observations that repeat, or promoted because they do."""
+    observed_operation_id: str | None = Field(default=None)
+    """The operation that made them, which undo reverses separately; null if there is none."""
+
+
 class Context(View):
     """Text to put into the prompt, with its citations."""
     retrieval_id: str
@@ -237,7 +245,7 @@ class Context(View):
     degraded: list[Literal["embedder", "reranker", "older_turns", "database"]]
     """What was not available, so that the answer may be incomplete."""
     model: str | None = Field(default=None)
-    took_ms: Took
+    took_ms: Timings
 
 
 class ContradictionList(View):
@@ -301,21 +309,6 @@ class CreatedWebhook(View):
     """The secret that signs deliveries. It cannot be shown again."""
 
 
-class Decided(View):
-    """Result of a decision about an import."""
-    event: MemoryEvent
-    message: str
-    confirmed: int
-    """How many memories were confirmed."""
-    undecided: int
-    """How many memories of the import still wait. One request confirms at most 1,000; repeat it
-    for the rest.
-    """
-    proposals: int
-    """How many proposals of the import wait in `GET /api/review`. A decision accepts none of them.
-    """
-
-
 class Deliveries(View):
     data: list[Delivery]
 
@@ -348,7 +341,7 @@ class DependentMemory(View):
 
 class Dependents(View):
     """Memories and episodes that depend on a source."""
-    reached: Reached
+    reached: RemovalCounts
     memories: list[DependentMemory]
     episodes: list[Episode]
 
@@ -592,13 +585,6 @@ class FoundTurn(View):
     why: WhyFound
 
 
-class Given(View):
-    """The exact context that a session was given."""
-    baselines: list[Baseline]
-    retrievals: list[Retrieval]
-    """Newest first, at most 200."""
-
-
 class Goal(View):
     """The range in which a figure should be."""
     min: float | None = Field(default=None)
@@ -655,6 +641,31 @@ class Home(View):
     time_zone: Memory | None = Field(default=None)
     policy: Policy
     """As `GET /api/policy` returns it."""
+
+
+class ImportDecision(View):
+    """Result of a decision about an import."""
+    event: MemoryEvent
+    message: str
+    confirmed: int
+    """How many memories were confirmed."""
+    undecided: int
+    """How many memories of the import still wait. One request confirms at most 1,000; repeat it
+    for the rest.
+    """
+    proposals: int
+    """How many proposals of the import wait in `GET /api/review`. A decision accepts none of them.
+    """
+
+
+class ImportReport(View):
+    """Result or preview of an import."""
+    import_id: str
+    operation_ids: list[str]
+    """The operations it wrote, in order."""
+    counts: CountsView
+    estimate: Estimate
+    archive: ArchiveTrust | None = Field(default=None)
 
 
 class Import(View):
@@ -828,6 +839,11 @@ class Links(View):
     data: list[Link]
 
 
+class Liveness(View):
+    status: str
+    version: str
+
+
 class MembershipList(View):
     data: list[Membership]
     unavailable: int
@@ -994,19 +1010,6 @@ class ModelSum(View):
     input_tokens: int
     output_tokens: int
     cost_micros: int
-
-
-class ConsolidationReport(View):
-    """Result of a consolidation run or dry run."""
-    operation_id: str | None = Field(default=None)
-    """The operation that undo reverses as a whole; null if nothing was done."""
-    looked_at: int
-    """How many memories were examined."""
-    steps: list[Step]
-    observed: int
-    """How many memories were made of observations that repeat, or promoted because they do."""
-    observed_operation_id: str | None = Field(default=None)
-    """The operation that made them, which undo reverses separately; null if there is none."""
 
 
 class ObservationPage(View):
@@ -1250,6 +1253,15 @@ class Quality(View):
     message_cost_micros: Figure | None = Field(default=None)
 
 
+class RatingState(View):
+    """State and ratings of a memory."""
+    state: str
+    tier: str
+    type: str
+    importance: float
+    confidence: float
+
+
 class Rating(View):
     """The rating of a memory."""
     memory_id: str
@@ -1257,23 +1269,6 @@ class Rating(View):
     """`up` or `down`; null if the user has not rated it."""
     message: str
     """What to do next."""
-
-
-class Reached(View):
-    """Counts of what removing a source affects."""
-    turns: int
-    observations: int
-    episodes: int
-    withdrawn: int
-    """Memories without other support: they are removed too."""
-    weakened: int
-    """Memories with other support: they stay, based on that."""
-    kept: int
-    """Memories that the user stated or agreed to: they stay."""
-    portraits: int
-    """Portraits that are compiled again."""
-    summary: str
-    """The same as text."""
 
 
 class RecallTimes(View):
@@ -1323,6 +1318,23 @@ class RecordedObservations(View):
     """The recorded events."""
     observation_ids: list[str]
     """In the order of the request."""
+
+
+class RemovalCounts(View):
+    """Counts of what removing a source affects."""
+    turns: int
+    observations: int
+    episodes: int
+    withdrawn: int
+    """Memories without other support: they are removed too."""
+    weakened: int
+    """Memories with other support: they stay, based on that."""
+    kept: int
+    """Memories that the user stated or agreed to: they stay."""
+    portraits: int
+    """Portraits that are compiled again."""
+    summary: str
+    """The same as text."""
 
 
 class Replayed(View):
@@ -1419,7 +1431,7 @@ class SearchAnswer(View):
     """The embedding model, if one was used."""
     considered: int
     """How many memories, turns and episodes were considered."""
-    took_ms: Took
+    took_ms: Timings
 
 
 class Sentence(View):
@@ -1431,6 +1443,13 @@ class Sentence(View):
     text: str
     memory_ids: list[str]
     """Every memory it is based on. It is never shown without all of them."""
+
+
+class SessionContext(View):
+    """The exact context that a session was given."""
+    baselines: list[Baseline]
+    retrievals: list[Retrieval]
+    """Newest first, at most 200."""
 
 
 class SessionLearning(View):
@@ -1605,15 +1624,6 @@ class Span(View):
     """
 
 
-class Stands(View):
-    """State and ratings of a memory."""
-    state: str
-    tier: str
-    type: str
-    importance: float
-    confidence: float
-
-
 class StateHash(View):
     """Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories,
     however each state was reached: an undo restores the earlier hash, and so does importing an
@@ -1660,20 +1670,10 @@ class Step(View):
     what: str
     """`promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`."""
     reason: str
-    before: Stands | None = Field(default=None)
-    after: Stands
+    before: RatingState | None = Field(default=None)
+    after: RatingState
     other_id: str | None = Field(default=None)
     """The memory that `merge` has merged it into, or that it contradicts."""
-
-
-class Taken(View):
-    """Result or preview of an import."""
-    import_id: str
-    operation_ids: list[str]
-    """The operations it wrote, in order."""
-    counts: CountsView
-    estimate: Estimate
-    archive: ArchiveTrust | None = Field(default=None)
 
 
 class TenantPolicy(View):
@@ -1707,7 +1707,7 @@ class Time(View):
     until: datetime | None = Field(default=None)
 
 
-class Took(View):
+class Timings(View):
     """Durations of the stages, in milliseconds."""
     embed: float
     load: float
@@ -1970,7 +1970,7 @@ class Window(View):
     """A notice for the user, if turns were left out."""
 
 
-class Written(View):
+class WriteResult(View):
     """Result of a write: the memory, an event for a user interface, a message for an assistant.
     """
     memory: Memory | None = Field(default=None)
@@ -1980,7 +1980,7 @@ class Written(View):
     link: Link | None = Field(default=None)
     receipts: list[Receipt] | None = Field(default=None)
     """Proof of what was removed permanently."""
-    reached: Reached | None = Field(default=None)
+    reached: RemovalCounts | None = Field(default=None)
     similar: list[Similar] | None = Field(default=None)
     """Memories that it may duplicate, if requested."""
 
@@ -1993,11 +1993,11 @@ ClosedSession.model_rebuild()
 Cluster.model_rebuild()
 Clusters.model_rebuild()
 Consent.model_rebuild()
+ConsolidationReport.model_rebuild()
 Context.model_rebuild()
 ContradictionList.model_rebuild()
 Contradiction.model_rebuild()
 CreatedWebhook.model_rebuild()
-Decided.model_rebuild()
 Deliveries.model_rebuild()
 DependentMemory.model_rebuild()
 Dependents.model_rebuild()
@@ -2012,11 +2012,12 @@ FoundMemory.model_rebuild()
 FoundSessionView.model_rebuild()
 FoundSessions.model_rebuild()
 FoundTurn.model_rebuild()
-Given.model_rebuild()
 GraphMemory.model_rebuild()
 Grounds.model_rebuild()
 History.model_rebuild()
 Home.model_rebuild()
+ImportDecision.model_rebuild()
+ImportReport.model_rebuild()
 Import.model_rebuild()
 Imports.model_rebuild()
 InsightDay.model_rebuild()
@@ -2034,7 +2035,6 @@ MemoryPage.model_rebuild()
 Memory.model_rebuild()
 ModelCalls.model_rebuild()
 ModelService.model_rebuild()
-ConsolidationReport.model_rebuild()
 ObservationPage.model_rebuild()
 OperationPage.model_rebuild()
 Part.model_rebuild()
@@ -2052,6 +2052,7 @@ ReviewItem.model_rebuild()
 Review.model_rebuild()
 RotatedKey.model_rebuild()
 SearchAnswer.model_rebuild()
+SessionContext.model_rebuild()
 SessionPage.model_rebuild()
 Session.model_rebuild()
 SignInMethods.model_rebuild()
@@ -2064,7 +2065,6 @@ SpaceMemberList.model_rebuild()
 SpaceMember.model_rebuild()
 State.model_rebuild()
 Step.model_rebuild()
-Taken.model_rebuild()
 TenantPolicy.model_rebuild()
 TurnPage.model_rebuild()
 Turn.model_rebuild()
@@ -2079,4 +2079,4 @@ Webhooks.model_rebuild()
 WhyFound.model_rebuild()
 Why.model_rebuild()
 Window.model_rebuild()
-Written.model_rebuild()
+WriteResult.model_rebuild()

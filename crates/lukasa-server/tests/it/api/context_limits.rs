@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_models::scripted::{ScriptedBehavior, ScriptedModel};
 use lukasa_text::tokens::count;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -271,19 +271,27 @@ async fn with_embedder() -> (TestApp, Client, Arc<ScriptedModel>) {
 async fn context_meets_its_deadline_with_a_failing_embedder() {
     let (_app, alice, embedder) = with_embedder().await;
     retrieve(&alice, json!({ "query": "hello" })).await;
-    for (n, mood) in
-        [Mood::Failing, Mood::Malformed, Mood::Short, Mood::Late(Duration::from_secs(30))]
-            .into_iter()
-            .enumerate()
+    for (n, behavior) in [
+        ScriptedBehavior::Failing,
+        ScriptedBehavior::Malformed,
+        ScriptedBehavior::Short,
+        ScriptedBehavior::Slow(Duration::from_secs(30)),
+    ]
+    .into_iter()
+    .enumerate()
     {
-        embedder.set_mood(mood);
+        embedder.set_behavior(behavior);
         let start = Instant::now();
         let body =
             json!({ "query": format!("What is my green tea number {n}?"), "session_id": "chat" });
         let given = retrieve(&alice, body).await;
-        assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
-        assert_eq!(given.json()["degraded"], json!(["embedder"]), "{mood:?}");
-        assert!(given.at("/context").contains("Drinks green tea"), "{mood:?}");
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{behavior:?} took {:?}",
+            start.elapsed()
+        );
+        assert_eq!(given.json()["degraded"], json!(["embedder"]), "{behavior:?}");
+        assert!(given.at("/context").contains("Drinks green tea"), "{behavior:?}");
     }
 }
 

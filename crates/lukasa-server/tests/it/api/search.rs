@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lukasa_models::scripted::{Mood, ScriptedModel};
+use lukasa_models::scripted::{ScriptedBehavior, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
@@ -394,33 +394,41 @@ async fn with_scripted_models() -> (TestApp, Client, Arc<ScriptedModel>, Arc<Scr
 #[tokio::test]
 async fn failing_embedder_degrades_search_to_keywords() {
     let (_app, alice, embedder, _) = with_scripted_models().await;
-    for (n, mood) in
-        [Mood::Failing, Mood::Malformed, Mood::Short, Mood::Late(Duration::from_secs(30))]
-            .into_iter()
-            .enumerate()
+    for (n, behavior) in [
+        ScriptedBehavior::Failing,
+        ScriptedBehavior::Malformed,
+        ScriptedBehavior::Short,
+        ScriptedBehavior::Slow(Duration::from_secs(30)),
+    ]
+    .into_iter()
+    .enumerate()
     {
-        embedder.set_mood(mood);
+        embedder.set_behavior(behavior);
         let start = Instant::now();
         // A new query each time: query embeddings are cached.
         let found = search(&alice, &format!("green tea {n}")).await;
-        assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{behavior:?} took {:?}",
+            start.elapsed()
+        );
         assert!(
             found.json()["degraded"].as_array().unwrap().contains(&"embedder".into()),
-            "{mood:?}"
+            "{behavior:?}"
         );
         assert_eq!(found.json()["model"], Value::Null);
-        assert!(finds(&found, "Green tea"), "{mood:?}");
+        assert!(finds(&found, "Green tea"), "{behavior:?}");
     }
-    embedder.set_mood(Mood::Well);
+    embedder.set_behavior(ScriptedBehavior::Normal);
     assert_eq!(search(&alice, "green tea again").await.json()["degraded"], json!([]));
 }
 
 #[tokio::test]
 async fn save_does_not_wait_for_a_failing_embedder() {
     let (_app, alice, embedder, _) = with_scripted_models().await;
-    embedder.set_mood(Mood::Failing);
+    embedder.set_behavior(ScriptedBehavior::Failing);
     alice.save("Collects stamps").await;
-    embedder.set_mood(Mood::Well);
+    embedder.set_behavior(ScriptedBehavior::Normal);
     assert!(finds(&search(&alice, "stamps").await, "Collects stamps"), "by its words at once");
     // The search that found the missing embedding has queued it.
     for _ in 0..200 {
@@ -468,13 +476,22 @@ async fn reranker_sets_the_order_unless_it_fails() {
     let noon = search(&alice, "tea noon").await;
     assert_eq!(contents(&noon)[0], "Green tea", "{}", noon.text());
     assert!(noon.json()["memories"][0]["why"]["fused_rank"].as_u64().unwrap() > 1);
-    for mood in [Mood::Malformed, Mood::Short, Mood::Failing, Mood::Late(Duration::from_secs(30))] {
-        reranker.set_mood(mood);
+    for behavior in [
+        ScriptedBehavior::Malformed,
+        ScriptedBehavior::Short,
+        ScriptedBehavior::Failing,
+        ScriptedBehavior::Slow(Duration::from_secs(30)),
+    ] {
+        reranker.set_behavior(behavior);
         let start = Instant::now();
         let found = search(&alice, "tea at night").await;
-        assert!(start.elapsed() < Duration::from_secs(2), "{mood:?} took {:?}", start.elapsed());
-        assert_eq!(found.json()["degraded"], json!(["reranker"]), "{mood:?}");
-        assert_eq!(contents(&found), contents(&fused), "{mood:?}: the fused order is kept");
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{behavior:?} took {:?}",
+            start.elapsed()
+        );
+        assert_eq!(found.json()["degraded"], json!(["reranker"]), "{behavior:?}");
+        assert_eq!(contents(&found), contents(&fused), "{behavior:?}: the fused order is kept");
     }
 }
 
