@@ -367,6 +367,7 @@ async fn order_that_another_member_withdrew_is_not_brought_back_by_its_author_al
     let yes = || ProposalDecision::Yes { digest: None, edit: Box::default() };
     let mut rule = NewMemory::saying("No shellfish in the kitchen");
     rule.claim.force = lukasa_core::Force::Hard;
+    (rule.claim.domain, rule.claim.key) = (Some("food".into()), Some("kitchen".into()));
     let order = NewMemory::saying("Always buy paper from the corner shop");
     for new in [order, rule] {
         let saved = facts.save(&by("anna"), new).await.unwrap();
