@@ -192,16 +192,19 @@ fn parse_value(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     // How much of the value is not white space at the end of the line.
     let mut length = 0;
     let mut quote = None;
+    // Within a word, quotation marks are characters.
+    let mut in_word = false;
     while rest.next_if(|c| *c == ' ' || *c == '\t').is_some() {}
     while let Some(c) = rest.next() {
         match (quote, c) {
             (None, '\n') => break,
-            (None, '"' | '\'') if length == value.len() => {
+            (None, '"' | '\'') if !in_word => {
                 quote = Some(c);
                 continue;
             }
             (Some(open), c) if open == c => {
                 quote = None;
+                in_word = false;
                 length = value.len();
                 continue;
             }
@@ -212,6 +215,7 @@ fn parse_value(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
                 }
                 if next != '\n' {
                     value.push(next);
+                    in_word = quote.is_none();
                     length = value.len();
                 }
                 continue;
@@ -220,6 +224,7 @@ fn parse_value(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
         }
         value.push(c);
         if quote.is_some() || !c.is_whitespace() {
+            in_word = quote.is_none();
             length = value.len();
         }
     }
