@@ -72,7 +72,8 @@ async function checkEverything(client) {
   assert.equal(updated.memory.content, 'Likes black tea');
   called.add('confirm_memory');
   const confirmed = await client.callTool({ name: 'confirm_memory', arguments: { id: 'black tea' } });
-  assert.ok(confirmed.isError && /Only the user/.test(confirmed.content[0].text), 'without the words of the user a model confirms nothing');
+  const refusal = confirmed.content[0].text;
+  assert.ok(confirmed.isError && /Only the user/.test(refusal), 'a model confirms nothing without words of the user');
   const linked = await ask('link_memories', { from_id: tea.memory.id, to_id: train.memory.id });
   assert.equal(linked.event.type, 'memory.linked');
   const listed = await ask('list_memories', {});

@@ -106,7 +106,7 @@ pub(crate) async fn set_consents(
             }
         } else if *opens {
             domain::close(scope, name).await?;
-            context::unfreeze_domain(scope, name).await?;
+            context::remove_baselines_of_domain(scope, name).await?;
         } else {
             domain::refuse_inferred(scope, name).await?;
         }

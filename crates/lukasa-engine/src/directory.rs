@@ -165,7 +165,7 @@ impl TenantDirectory {
             OptIn::Open => domain::open(&scope, name, now).await?,
             OptIn::Shut => {
                 domain::close(&scope, name).await?;
-                context::unfreeze_domain(&scope, name).await?;
+                context::remove_baselines_of_domain(&scope, name).await?;
             }
         }
         let mut batch = Batch::default();

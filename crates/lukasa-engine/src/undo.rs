@@ -213,7 +213,8 @@ pub(crate) async fn reverse(
         opened.iter().map(|v| (v.fact, v.claim.unmentioned)).collect();
     let is_shown_wrong = |v: &Version| shown.contains(&(v.fact, !v.claim.unmentioned));
     let is_outdated = |v: &&Version| loses_consent(v) || is_shown_wrong(v);
-    let unfreezes: Vec<FactId> = changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
+    let also_revoked: Vec<FactId> =
+        changes.opens.iter().filter(is_outdated).map(|v| v.fact).collect();
     let mut effect = Effect {
         changes,
         opens_links,
@@ -222,7 +223,7 @@ pub(crate) async fn reverse(
         undoes: Some(id),
         ..source_effect.unwrap_or_default()
     };
-    effect.unfreezes.extend(unfreezes);
+    effect.also_revoked.extend(also_revoked);
     match writing.finish(Verb::Undo, effect, outcome).await {
         // Another write has taken the key or link in the meantime.
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),

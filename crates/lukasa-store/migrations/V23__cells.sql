@@ -5,7 +5,7 @@
 -- directory alone and are empty while there is one cell; `holding` is used in every cell.
 -- One more setting of the policies: app.cells is 'on' while the map is read.
 
--- The cells other than main.
+-- The cells besides main.
 create table cell (
   name     text primary key check (name ~ '^[a-z][a-z0-9_]{0,30}$' and name <> 'main'),
   url      text not null,                -- for the login role of the servers; may contain its password

@@ -116,7 +116,7 @@ pub async fn freeze(scope: &Scope, new: &Baseline, state: RecallState) -> Result
 }
 
 /// Removes the baseline of the same session and options, if it is of another project.
-pub async fn thaw_other_project(scope: &Scope, new: &Baseline) -> Result<()> {
+pub async fn remove_baseline_of_other_project(scope: &Scope, new: &Baseline) -> Result<()> {
     const SQL: &str = "delete from baseline where user_id = $1 and session_id = $2 and wishes = $3 \
                           and project is distinct from $4";
     let project = new.project.as_ref().map(Project::as_str);
@@ -126,7 +126,7 @@ pub async fn thaw_other_project(scope: &Scope, new: &Baseline) -> Result<()> {
 }
 
 /// Removes every baseline that quotes one of these facts.
-pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
+pub fn remove_baselines_of_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
     const SQL: &str = "delete from baseline where user_id = $1 and facts && $2";
     if !revoked.is_empty() {
         batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(uuids(revoked))]);
@@ -134,7 +134,12 @@ pub fn thaw_facts(batch: &mut Batch, scope: &Scope, revoked: &[FactId]) {
 }
 
 /// Removes every baseline of another project, or of none, that quotes this fact.
-pub fn thaw_elsewhere(batch: &mut Batch, scope: &Scope, fact: FactId, project: &Project) {
+pub fn remove_baselines_elsewhere(
+    batch: &mut Batch,
+    scope: &Scope,
+    fact: FactId,
+    project: &Project,
+) {
     const SQL: &str = "delete from baseline where user_id = $1 and facts && $2 \
                           and project is distinct from $3";
     let project = project.as_str().to_owned();
@@ -145,7 +150,7 @@ pub fn thaw_elsewhere(batch: &mut Batch, scope: &Scope, fact: FactId, project: &
 }
 
 /// Removes every baseline and portrait that quotes something of this domain.
-pub async fn unfreeze_domain(scope: &Scope, domain: &str) -> Result<()> {
+pub async fn remove_baselines_of_domain(scope: &Scope, domain: &str) -> Result<()> {
     let user = scope.user().uuid();
     let params: [Param<'_>; 2] = [&user, &domain];
     for sql in [

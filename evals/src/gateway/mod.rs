@@ -279,15 +279,15 @@ impl Testbed {
     /// Fifty messages of one chat, with writes between them.
     async fn chat(&self) -> Result<Vec<String>> {
         let same = self.chat_in(|_| "fifty".to_owned()).await?;
-        let thawed = self.chat_in(|turn| format!("fifty-{}", turn / 10)).await?;
+        let unfrozen = self.chat_in(|turn| format!("fifty-{}", turn / 10)).await?;
         println!("\na chat of fifty messages, with five writes between them");
         println!("  blocks: {} different, prompts that moved: {}", same.0, same.1);
-        println!("  planted: a block that is not frozen: {}", detected_or_missed(thawed.0 > 1));
+        println!("  planted: a block that is not frozen: {}", detected_or_missed(unfrozen.0 > 1));
         let mut failed = Vec::new();
         if same != (1, 0) {
             failed.push(format!("{} blocks and {} moved prompts in one chat", same.0, same.1));
         }
-        if thawed.0 == 1 {
+        if unfrozen.0 == 1 {
             failed.push("a block that is not frozen was not noticed".into());
         }
         Ok(failed)

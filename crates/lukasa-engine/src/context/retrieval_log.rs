@@ -3,7 +3,7 @@
 //! They wait in a queue of limited size and are written in batches, of several users in one
 //! transaction. When the database does not keep up, the newest records are left out and counted.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ use lukasa_store::retrieval_batch::{BatchedRecord, NewRetrieval};
 use lukasa_store::{Batch, Store, directory, job};
 use moka::sync::Cache;
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 use super::Contexts;
 use super::retrieve::{Context, ContextRequest};
@@ -37,6 +38,8 @@ const MAX_ATTEMPTS: u32 = 10;
 const MAX_CONCURRENT_SINGLES: usize = 4;
 /// Maximum number of other records of retrievals that are being written or wait for a connection.
 const MAX_LATE_WRITES: usize = 256;
+/// How long a reader of records waits for those of its user that are not written yet.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long and of how many baselines this process remembers that they are recorded. Retention is
 /// counted in days.
 const RECORDED_TTL: Duration = Duration::from_hours(1);
@@ -48,6 +51,9 @@ pub(crate) struct RetrievalLog(Arc<Inner>);
 
 struct Inner {
     queue: Mutex<Queue>,
+    /// How many records of each user are not written yet, for those who have any.
+    unwritten: Mutex<HashMap<UserId, usize>>,
+    written: Notify,
     /// The baselines that are recorded, each with the epoch and the last removal at that time.
     recorded: Cache<(UserId, String), (i64, i64)>,
     singles: Arc<Semaphore>,
@@ -66,6 +72,40 @@ struct WaitingRecord {
     record: NewRetrieval,
     bytes: usize,
     attempts: u32,
+    unwritten: Unwritten,
+}
+
+/// Counts a record as unwritten until it is dropped: written, refused, or lost with its task.
+struct Unwritten {
+    log: Arc<Inner>,
+    user: UserId,
+}
+
+impl Unwritten {
+    fn new(log: &Arc<Inner>, user: UserId) -> Self {
+        *log.unwritten().entry(user).or_default() += 1;
+        Self { log: Arc::clone(log), user }
+    }
+}
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        let mut unwritten = self.log.unwritten();
+        if let Some(count) = unwritten.get_mut(&self.user) {
+            *count -= 1;
+            if *count == 0 {
+                unwritten.remove(&self.user);
+            }
+        }
+        drop(unwritten);
+        self.log.written.notify_waiters();
+    }
+}
+
+impl Inner {
+    fn unwritten(&self) -> MutexGuard<'_, HashMap<UserId, usize>> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Default for RetrievalLog {
@@ -73,6 +113,8 @@ impl Default for RetrievalLog {
         let recorded = Cache::builder().max_capacity(MAX_RECORDED).time_to_live(RECORDED_TTL);
         Self(Arc::new(Inner {
             queue: Mutex::default(),
+            unwritten: Mutex::default(),
+            written: Notify::new(),
             recorded: recorded.build(),
             singles: Arc::new(Semaphore::new(MAX_CONCURRENT_SINGLES)),
             late: Arc::new(Semaphore::new(MAX_LATE_WRITES)),
@@ -112,6 +154,21 @@ impl RetrievalLog {
         state.epoch != 0 && at == Some((state.epoch, state.removed))
     }
 
+    /// Waits until the user's records of this process are written, or until the timeout.
+    pub(super) async fn wait_for_records(&self, user: UserId) {
+        let deadline = Instant::now() + READ_TIMEOUT;
+        loop {
+            // Created before the check, so that no notification is missed.
+            let written = self.0.written.notified();
+            if !self.0.unwritten().contains_key(&user) {
+                return;
+            }
+            if timeout_at(deadline, written).await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// A permit for another late write about retrievals; `None` if too many wait.
     pub(super) fn late_write(&self) -> Option<OwnedSemaphorePermit> {
         let permit = Arc::clone(&self.0.late).try_acquire_owned().ok();
@@ -131,7 +188,8 @@ impl RetrievalLog {
             return;
         }
         queue.bytes += bytes;
-        queue.waiting.push_back(WaitingRecord { record, bytes, attempts: 0 });
+        let unwritten = Unwritten::new(&self.0, record.user);
+        queue.waiting.push_back(WaitingRecord { record, bytes, attempts: 0, unwritten });
         let is_idle = !std::mem::replace(&mut queue.is_running, true);
         // A runtime that is stopping drops the task at once, which takes the lock.
         drop(queue);
@@ -179,7 +237,7 @@ impl RetrievalLog {
     async fn write(&self, store: &Store, batch: Vec<WaitingRecord>) -> bool {
         let mut is_busy = false;
         let (mut records, mut about) = (Vec::new(), Vec::new());
-        for WaitingRecord { mut record, bytes, attempts } in batch {
+        for WaitingRecord { mut record, bytes, attempts, unwritten } in batch {
             let RecallState { epoch, removed, .. } = record.state;
             let etag = record.retrieval.etag.clone().filter(|_| epoch != 0);
             let key = etag.map(|etag| ((record.user, etag), (epoch, removed)));
@@ -188,10 +246,10 @@ impl RetrievalLog {
                 record.given = None;
             }
             records.push(record);
-            about.push((key, bytes, attempts));
+            about.push((key, bytes, attempts, unwritten));
         }
         let results = store.record_retrievals(&records).await;
-        for ((record, (key, bytes, attempts)), result) in
+        for ((record, (key, bytes, attempts, unwritten)), result) in
             records.into_iter().zip(about).zip(results)
         {
             match result {
@@ -205,14 +263,14 @@ impl RetrievalLog {
                     let mut queue = self.queue();
                     queue.bytes += bytes;
                     let attempts = attempts + 1;
-                    queue.waiting.push_back(WaitingRecord { record, bytes, attempts });
+                    queue.waiting.push_back(WaitingRecord { record, bytes, attempts, unwritten });
                 }
                 BatchedRecord::UserBusy | BatchedRecord::Refused => {
                     // The semaphore is never closed, so acquiring a permit cannot fail.
                     let permit = Arc::clone(&self.0.singles).acquire_owned().await;
                     let store = store.clone();
                     tokio::spawn(async move {
-                        let _permit = permit;
+                        let (_permit, _unwritten) = (permit, unwritten);
                         if let Err(error) = write_single(&store, &record).await {
                             tracing::warn!(%error, "could not record a retrieval");
                         }
@@ -347,6 +405,27 @@ mod tests {
         large.given =
             Some(kept::GivenBaseline { etag: "x".into(), items: entries(500), facts: Vec::new() });
         assert!(size_of_record(&large) > traced + text);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn readers_wait_for_the_records_of_their_own_user_until_the_timeout() {
+        let log = RetrievalLog::default();
+        let (alice, bob) = (record(1).user, UserId::named(TenantId::named("acme"), "bob"));
+        let started = Instant::now();
+        log.wait_for_records(alice).await;
+        let (first, second) = (Unwritten::new(&log.0, alice), Unwritten::new(&log.0, alice));
+        log.wait_for_records(bob).await;
+        assert!(started.elapsed().is_zero());
+        drop(first);
+        log.wait_for_records(alice).await;
+        assert_eq!(started.elapsed(), READ_TIMEOUT);
+        let writing = async {
+            tokio::time::sleep(READ_TIMEOUT / 4).await;
+            drop(second);
+        };
+        tokio::join!(log.wait_for_records(alice), writing);
+        assert_eq!(started.elapsed(), READ_TIMEOUT + READ_TIMEOUT / 4);
+        assert!(log.0.unwritten().is_empty());
     }
 
     #[tokio::test]

@@ -402,10 +402,10 @@ impl Contexts {
         };
         let scope = self.parts.store.write_as(caller).await?;
         for domain in stale.iter().filter(|domain| ctx.closed_domains.contains(domain)) {
-            kept::unfreeze_domain(&scope, domain).await?;
+            kept::remove_baselines_of_domain(&scope, domain).await?;
         }
         let (_, kept) = try_join!(
-            kept::thaw_other_project(&scope, &new),
+            kept::remove_baseline_of_other_project(&scope, &new),
             kept::freeze(&scope, &new, ctx.state)
         )?;
         scope.commit().await?;

@@ -57,6 +57,7 @@ impl Contexts {
         now: Timestamp,
     ) -> Result<SessionRetrievals> {
         const MAX_RETRIEVALS: i64 = 200;
+        self.log.wait_for_records(caller.user).await;
         let scope = self.transactions.read(caller, now).await?;
         let (baselines, retrievals) = try_join!(
             kept::baselines(&scope, name),
@@ -78,6 +79,7 @@ impl Contexts {
         id: RetrievalId,
         now: Timestamp,
     ) -> Result<Retrieval> {
+        self.log.wait_for_records(caller.user).await;
         let scope = self.transactions.read(caller, now).await?;
         let found = kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)?;
         Ok(unpack(found))

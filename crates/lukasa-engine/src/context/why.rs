@@ -41,6 +41,7 @@ impl Contexts {
         number: i32,
         now: Timestamp,
     ) -> Result<TurnExplanation> {
+        self.log.wait_for_records(caller.user).await;
         let scope = self.transactions.read(caller, now).await?;
         let (there, turn) = try_join!(
             session::find(&scope, session),

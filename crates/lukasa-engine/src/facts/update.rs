@@ -142,7 +142,7 @@ impl Facts {
         outcome.memories.extend(writing.shown(&after));
         let mut effect = Effect::of(changes);
         // The prompts of open sessions have its line without the instruction.
-        effect.unfreezes.extend(update.edit.unmentioned.map(|_| known[0].fact));
+        effect.also_revoked.extend(update.edit.unmentioned.map(|_| known[0].fact));
         let updated = writing.finish(verb, effect, outcome).await;
         self.add_key_holder(request, &claim, from, Some(known[0].fact), updated).await
     }

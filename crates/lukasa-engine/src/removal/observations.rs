@@ -171,7 +171,7 @@ impl Removals {
                 continue;
             }
             if !changes.closes.is_empty() {
-                effect.unfreezes.push(id);
+                effect.also_revoked.push(id);
             }
             merge(&mut effect.changes, changes);
             effect.also.push(id);

@@ -142,7 +142,7 @@ impl Removals {
                 continue;
             }
             if !changes.closes.is_empty() {
-                effect.unfreezes.push(fact);
+                effect.also_revoked.push(fact);
             }
             merge(&mut effect.changes, changes);
             effect.also.push(fact);

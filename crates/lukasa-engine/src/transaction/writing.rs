@@ -52,7 +52,7 @@ pub(crate) struct Effect {
     pub(crate) removes_passages: bool,
     /// Facts that must be removed from every prompt at once, although a version of them stays
     /// active.
-    pub(crate) unfreezes: Vec<FactId>,
+    pub(crate) also_revoked: Vec<FactId>,
     /// Other writes in the same transaction.
     pub(crate) with: Batch,
     /// How many erasures it records, replayed ones too.
@@ -99,7 +99,7 @@ impl Effect {
             self.changes.opens.iter().any(|v| v.fact == fact && v.state == State::Active)
         };
         let closed = self.changes.closes.iter().map(|(fact, _)| *fact);
-        closed.filter(|fact| !stays(*fact)).chain(self.unfreezes.iter().copied()).collect()
+        closed.filter(|fact| !stays(*fact)).chain(self.also_revoked.iter().copied()).collect()
     }
 }
 
@@ -183,10 +183,10 @@ impl<'r> Writing<'r> {
         passage::bump(&mut batch, scope, if removes { Change::Removed } else { Change::Facts });
         passage::insert(&mut batch, scope, &passages);
         let revoked = effect.revoked();
-        context::thaw_facts(&mut batch, scope, &revoked);
+        context::remove_baselines_of_facts(&mut batch, scope, &revoked);
         for version in &effect.changes.opens {
             if let Some(project) = &version.claim.project {
-                context::thaw_elsewhere(&mut batch, scope, version.fact, project);
+                context::remove_baselines_elsewhere(&mut batch, scope, version.fact, project);
             }
         }
         portrait::remove_citing(&mut batch, scope, &effect.closed());

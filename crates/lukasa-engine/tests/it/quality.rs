@@ -28,14 +28,7 @@ fn value(figure: Option<Figure>) -> (f64, i64) {
 }
 
 async fn recorded(story: &Story, id: RetrievalId) -> RetrievalRecord {
-    for _ in 0..500 {
-        // A retrieval is recorded after the response.
-        if let Ok(found) = story.engine.context.retrieval(&story.alice(), id, story.now()).await {
-            return found;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the retrieval is not recorded");
+    story.engine.context.retrieval(&story.alice(), id, story.now()).await.unwrap()
 }
 
 /// Retrieves a context and waits until it is recorded.

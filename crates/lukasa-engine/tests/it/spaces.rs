@@ -383,7 +383,7 @@ async fn order_that_another_member_withdrew_is_not_brought_back_by_its_author_al
         let withdrawn = removals.forget(&by("ben"), &target).await.unwrap().operation.unwrap();
         story.engine.undo.undo(&by("ben"), withdrawn).await.unwrap();
     }
-    // What directs nobody is restored by any member who may write.
+    // A memory that is no order is restored by any member who may write.
     let saved = facts.save(&by("anna"), NewMemory::saying("The ladder is in the shed")).await;
     let target = Target::Id(Story::fact(&saved.unwrap()));
     removals.forget(&by("ben"), &target).await.unwrap();

@@ -42,7 +42,7 @@ export function MemoryLine({ call }: { call: Call }) {
   return <Written call={call} operation={call.operation} />;
 }
 
-function WriteResult({ call, operation }: { call: Call; operation: string }) {
+function Written({ call, operation }: { call: Call; operation: string }) {
   const lukasa = useLukasa();
   const read = useQuery({
     queryKey: ["operations", operation],

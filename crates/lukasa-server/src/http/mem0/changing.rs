@@ -136,7 +136,7 @@ async fn forget_matching(
     headers: &HeaderMap,
     filter: &Mem0Filter,
 ) -> Result<(), Problem> {
-    // Whoever asks to delete everything does not expect what belongs to a project to stay.
+    // A request to delete everything includes what belongs to a project.
     let projects = AskedProject::read(headers)?.scope_or_all();
     let all = list_matching(app, caller, &projects, filter).await?;
     for (place, memory) in all.iter().enumerate() {

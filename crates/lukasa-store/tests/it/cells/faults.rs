@@ -135,12 +135,18 @@ async fn cancelled_request_leaves_no_transaction_open_in_another_cell() {
     let held = holder.transaction().await.unwrap();
     held.query("select pg_advisory_xact_lock($1)", &[&lock]).await.unwrap();
     let store = deployment.main.store();
-    let writing = write(&store, acme(), &name, "travel");
-    assert!(tokio::time::timeout(Duration::from_millis(500), writing).await.is_err());
     let admin = deployment.east.admin().await;
     let open = async || -> i64 { admin.query_one(OPEN, &[]).await.unwrap().get(0) };
     // The one that has the lock, and the one that waits for it.
-    assert_eq!(open().await, 2);
+    let both_open = async {
+        while open().await != 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        written = write(&store, acme(), &name, "travel") => panic!("{written:?}"),
+        () = both_open => {}
+    }
     held.rollback().await.unwrap();
     for _ in 0..50 {
         if open().await == 0 {
