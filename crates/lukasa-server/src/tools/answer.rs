@@ -2,8 +2,8 @@
 //! event with its handle for undo.
 //!
 //! Both quote memories, whose text may come from anyone: in the message each becomes one harmless
-//! line, and in the data each field, with line breaks only in the detail. Clients pass the data to the
-//! model too.
+//! line. Clients pass the data to the model too: there each field keeps its lines, numbers and links,
+//! since the model may write it back, and loses what could pass for a tag or another speaker.
 
 use jiff::Timestamp;
 use lukasa_core::admission::{name_directs, project_directs};
@@ -12,7 +12,7 @@ use lukasa_core::{Force, Status, Tier};
 use lukasa_engine::facts::Page;
 use lukasa_engine::recall::{RecallResult, RecalledEpisode, RecalledFact};
 use lukasa_engine::{Memory, Outcome};
-use lukasa_text::line::{harmless, harmless_lines, harmless_start};
+use lukasa_text::line::{harmless, harmless_data, harmless_start};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -108,11 +108,11 @@ impl<'e> From<&'e RecalledEpisode> for EpisodeBrief<'e> {
         Self {
             id: episode.id.to_string(),
             session_id: Some(episode.session.as_str()).filter(|id| !name_directs(id)),
-            title: episode.title.as_deref().map(harmless),
-            summary: harmless_lines(&episode.summary),
+            title: episode.title.as_deref().map(harmless_data),
+            summary: harmless_data(&episode.summary),
             started_at: episode.started_at,
             ended_at: episode.ended_at,
-            domains: found.domains.iter().map(|name| harmless(name)).collect(),
+            domains: found.domains.iter().map(|name| harmless_data(name)).collect(),
             relevance: hundredths(found.why.relevance),
         }
     }
@@ -133,13 +133,17 @@ impl From<MemoryView> for Brief {
     fn from(view: MemoryView) -> Self {
         Self {
             id: view.id,
-            content: harmless(&view.content),
-            detail: view.detail.as_deref().map(harmless_lines),
+            content: harmless_data(&view.content),
+            detail: view.detail.as_deref().map(harmless_data),
             category: view.category,
-            domain: view.domain.as_deref().map(harmless),
-            project: view.project.filter(|name| !project_directs(name)).as_deref().map(harmless),
+            domain: view.domain.as_deref().map(harmless_data),
+            project: view
+                .project
+                .filter(|name| !project_directs(name))
+                .as_deref()
+                .map(harmless_data),
             force: Some(view.force).filter(|force| *force == Force::Hard.as_str()),
-            key: view.key.as_deref().map(harmless),
+            key: view.key.as_deref().map(harmless_data),
             value: view.value.map(harmless_value),
             status: view.status,
             source: view.source,
@@ -159,11 +163,11 @@ impl From<MemoryView> for Brief {
 /// A value with harmless texts and names of fields.
 fn harmless_value(value: Value) -> Value {
     match value {
-        Value::String(text) => harmless(&text).into(),
+        Value::String(text) => harmless_data(&text).into(),
         Value::Array(items) => items.into_iter().map(harmless_value).collect(),
         Value::Object(fields) => fields
             .into_iter()
-            .map(|(name, field)| (harmless(&name), harmless_value(field)))
+            .map(|(name, field)| (harmless_data(&name), harmless_value(field)))
             .collect(),
         other => other,
     }

@@ -4,7 +4,7 @@
 use lukasa_core::Permission;
 use lukasa_engine::context::{Context, ContextRequest};
 use lukasa_engine::{Engine, Point};
-use lukasa_text::line::{harmless, harmless_lines};
+use lukasa_text::line::harmless_data;
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
@@ -119,8 +119,8 @@ pub async fn read(
         let memory = engine.facts.get(&caller.caller, &target(id), Point::default(), now).await;
         let memory = memory.map_err(engine_error)?;
         let view = MemoryView::from(&memory);
-        let content = harmless(&view.content);
-        match view.detail.as_deref().map(harmless_lines).filter(|detail| !detail.is_empty()) {
+        let content = harmless_data(&view.content);
+        match view.detail.as_deref().map(harmless_data).filter(|detail| !detail.is_empty()) {
             Some(detail) => format!("{content}\n\n{detail}"),
             None => content,
         }
