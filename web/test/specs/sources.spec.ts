@@ -67,6 +67,24 @@ test("summary of a conversation is edited and the edit undone", async ({ page, l
   await expect(page).not.toHaveURL(new RegExp(`episode=${edited?.id}`));
 });
 
+test("chat that was not learned from says why, and is learned from on request", async ({
+  page,
+  lukasa,
+}) => {
+  await lukasa.policy.put({ extract: "manual" });
+  await lukasa.sessions.append("week", [{ role: "user", content: "I work nights as a nurse." }]);
+  await open(page, "/sources?session=week");
+  await expect(page.getByText("Not learned: set to “Only when asked to”.")).toBeVisible();
+  // Closed without learning, by a client and not by a setting of the user.
+  await lukasa.policy.put({});
+  await lukasa.sessions.close("week", { dirty: false });
+  await open(page, "/sources?session=week");
+  await expect(page.getByText("Not learned from. Choose Learn now to do it.")).toBeVisible();
+  await axe(page);
+  await page.getByRole("button", { name: "Learn now" }).click();
+  await expect(page.getByText("Learned from this chat.")).toBeVisible({ timeout: 20_000 });
+});
+
 test("why page lists used memories, and one is fixed in three clicks", async ({ page, lukasa }) => {
   const { answer } = await live(lukasa);
   let clicks = 0;

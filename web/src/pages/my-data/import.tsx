@@ -86,9 +86,12 @@ export function Import() {
       try {
         const { importId, counts } = await runImport(lukasa, file, { ...options, dryRun: false });
         setPreview(undefined);
-        announceUndo(importId, t("data.import.taken"), countTexts(counts).join(", "), () =>
-          undoImport(lukasa, queries, importId, file.name),
-        );
+        announceUndo({
+          id: importId,
+          text: t("data.import.taken"),
+          about: countTexts(counts).join(", "),
+          undo: () => undoImport(lukasa, queries, importId, file.name),
+        });
         const imports = await lukasa.imports.list().catch(() => []);
         if (imports.some((one) => one.id === importId && one.undecided > 0)) {
           void navigate({ to: "/reveal", search: { import: importId } });
