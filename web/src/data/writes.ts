@@ -12,6 +12,7 @@ import { useLukasa } from "../base/sign-in.ts";
 import { dropToast, showToast } from "../base/toasts.ts";
 import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
+import { shownContent } from "./shown-content.ts";
 import { delayRefresh, refreshMemories } from "./store.ts";
 
 export interface Write {
@@ -322,7 +323,7 @@ async function undoOperation(
     );
     showToast({
       text: t("shell.undo.undone"),
-      about: others.length ? undefined : written.memory?.content,
+      about: others.length || !written.memory ? undefined : shownContent(written.memory),
     });
     await refreshMemories(queries, lukasa, ids);
   } catch (error) {

@@ -94,7 +94,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.press("Enter");
 
   await expect(announced).toContainText(
-    "Corrected. 4 of 9. A guess. Is it true? User might take up rowing.",
+    "Corrected. 4 of 9. A guess. Is it true? Might take up rowing.",
   );
   await page.keyboard.press("ArrowLeft");
   await expect(announced).toContainText("Forgotten. 5 of 9. Learned from a chat");
@@ -125,7 +125,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
     .toBeTruthy();
   await page.keyboard.press("ArrowDown");
   // What was said while the area was off is learned now, and asks first.
-  await expect(announced).toContainText("10 of 10. May I remember this? User was diagnosed", {
+  await expect(announced).toContainText("10 of 10. May I remember this? Was diagnosed", {
     timeout: 20_000,
   });
   await page.keyboard.press("ArrowLeft");

@@ -11,9 +11,9 @@ test("sources lead from a portrait to the sentence and back", async ({ page, luk
   await expect(page.getByRole("link", { name: "Who you are" })).toBeVisible();
   await axe(page);
   await screens(page, "sources");
-  await page.getByRole("link", { name: /^Source \d: User lives in a flat in Lisbon/ }).click();
+  await page.getByRole("link", { name: /^Source \d: Lives in a flat in Lisbon/ }).click();
   await expect(
-    page.getByRole("heading", { level: 2, name: "User lives in a flat in Lisbon." }),
+    page.getByRole("heading", { level: 2, name: "Lives in a flat in Lisbon." }),
   ).toBeVisible();
   await expect(page.locator("mark")).toHaveText("we moved into a flat in Lisbon");
   await axe(page);
@@ -31,13 +31,13 @@ test("sources lead from a portrait to the sentence and back", async ({ page, luk
   const turn = page.getByRole("article", { name: "Message 1" });
   await expect(turn).toBeFocused();
   await expect(turn.locator("mark").first()).toHaveText("we moved into a flat in Lisbon");
-  await expect(turn.getByRole("link", { name: "User works nights as a nurse." })).toBeVisible();
+  await expect(turn.getByRole("link", { name: "Works nights as a nurse." })).toBeVisible();
   await axe(page);
   await screens(page, "sources-chat");
-  for (const step of ["Who you are", "User lives in a flat in Lisbon.", "Tax question"]) {
+  for (const step of ["Who you are", "Lives in a flat in Lisbon.", "Tax question"]) {
     await expect(trail).toContainText(step);
   }
-  await trail.getByRole("link", { name: "User lives in a flat in Lisbon." }).click();
+  await trail.getByRole("link", { name: "Lives in a flat in Lisbon." }).click();
   await expect(page.getByRole("heading", { name: "Based on" })).toBeVisible();
 });
 
@@ -94,7 +94,7 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
   };
   await open(page, `/sources?session=dinner&turn=${answer}`);
   await click("Why this answer?", page.getByRole("article", { name: `Message ${answer}` }));
-  const memory = page.getByRole("region", { name: "User lives in a flat in Lisbon." });
+  const memory = page.getByRole("region", { name: "Lives in a flat in Lisbon." });
   await expect(memory).toContainText("You said, 12 Mar 2026, in ‘Tax question’");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await expect(page.getByRole("heading", { name: /^\d+ more available, not used/ })).toBeVisible();
@@ -119,7 +119,7 @@ test("why page lists used memories, and one is fixed in three clicks", async ({ 
   await expect(page.getByRole("heading", { name: "1 answer used it" })).toBeVisible();
   await page.keyboard.press("z");
   await expect(
-    page.getByRole("heading", { level: 2, name: "User lives in a flat in Lisbon." }),
+    page.getByRole("heading", { level: 2, name: "Lives in a flat in Lisbon." }),
   ).toBeVisible();
 });
 
@@ -198,7 +198,7 @@ test("deleted turn takes its memories along, and undo restores them", async ({ p
   await page.keyboard.press("d");
   const depends = page.getByRole("region", { name: "What deleting this removes" });
   await expect(depends).toContainText("Deleting this removes 1 message, 2 memories and 1 summary.");
-  await expect(depends).toContainText("User works nights as a nurse.");
+  await expect(depends).toContainText("Works nights as a nurse.");
   await axe(page);
   await screens(page, "sources-depends");
   await depends.getByRole("button", { name: "Move to the trash (30 days)" }).click();

@@ -10,6 +10,7 @@ import { useMemory } from "../../data/memories.ts";
 import type { PointInTime } from "../../data/past.ts";
 import { useDisputed } from "../../data/review.ts";
 import { sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { detail } from "../../i18n/en/detail.ts";
 import { addMessages, t } from "../../i18n/index.ts";
@@ -127,7 +128,7 @@ function Shown({ memory, readOnly, part, onPart, from, onErase }: ShownProps) {
               memory.content.length > MAX_TITLE_LENGTH ? "text-lead" : "text-title",
             )}
           >
-            {memory.content}
+            {shownContent(memory)}
           </h2>
         )}
         {form === "changed" && <ChangedForm memory={memory} onDone={done} />}

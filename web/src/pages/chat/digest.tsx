@@ -88,7 +88,7 @@ function LearnedItem({ memory }: { memory: MemoryView }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
       <span dir="auto" className="min-w-0 flex-1 basis-56">
-        {shownContent(memory.content)}
+        {shownContent(memory)}
       </span>
       {proposed ? (
         <Badge tone="accent">{labelFor("status", memory.status)}</Badge>

@@ -9,6 +9,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { currentEpisode, rememberEpisode } from "../../data/episode-successor.ts";
 import { episodeName, turnText } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import {
   useEpisodeDependents,
   useEpisodes,
@@ -260,7 +261,7 @@ function Episode({
                   dir="auto"
                   className="block px-4 py-2 text-ink no-underline -outline-offset-2 hover:bg-hover"
                 >
-                  {memory.content}
+                  {shownContent(memory)}
                 </Link>
               </li>
             ))}
