@@ -34,6 +34,7 @@ import { Proposal } from "../memory/proposals.tsx";
 import { MemoryVerbs } from "../memory/verbs.tsx";
 import type { SourceLevels } from "../sources/levels.ts";
 import { AnswersPart } from "./answers-part.tsx";
+import { RelatedPart } from "./related-part.tsx";
 import { SourcesPart } from "./sources-part.tsx";
 
 addMessages({ detail });
@@ -228,6 +229,8 @@ function Parts({ memory, readOnly, part, onPart, from }: Omit<ShownProps, "onEra
             )}
             <Properties memory={memory} />
             <Links memory={memory} readOnly={readOnly} />
+            {/* The clusters are those of today. */}
+            {!readOnly && memory.status === "active" && <RelatedPart memory={memory} />}
           </>
         )}
       </section>
