@@ -1,26 +1,35 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { MemoryView } from "lukasa-client";
 import { relatedIn } from "../../src/data/related.ts";
 
-const cluster = (name: string, ...contents: string[]) => ({
-  name,
-  memories: contents.map((content) => ({ memory_id: content, content })),
-});
+const TOMATOES = [
+  "Has a balcony",
+  "Balcony faces south",
+  "Grows tomatoes on the balcony",
+  "Sows tomatoes in March",
+  "Tomatoes need water",
+  "Eats what the balcony gives",
+  "Buys a watering can",
+];
+const LISBON = ["Lives in Lisbon", "Flies to Lisbon"];
+
+function related(content: string, forgotten: string[] = [], linked: string[] = []): string[] {
+  const all = [...TOMATOES, ...LISBON, "Plays the cello"].map((one) => {
+    const status = forgotten.includes(one) ? "forgotten" : "active";
+    return [one, { id: one, content: one, status } as MemoryView] as const;
+  });
+  const memory = { id: content, content };
+  const found = relatedIn(
+    [TOMATOES, LISBON, ["Erased", content]],
+    memory,
+    new Map(all),
+    new Set(linked),
+  );
+  return found.map((one) => one.content);
+}
 
 test("related memories are the others of the cluster, the most alike first and at most five", () => {
-  const tomatoes = cluster(
-    "tomatoes",
-    "Has a balcony",
-    "Balcony faces south",
-    "Grows tomatoes on the balcony",
-    "Sows tomatoes in March",
-    "Tomatoes need water",
-    "Eats what the balcony gives",
-    "Buys a watering can",
-  );
-  const all = [cluster("lisbon", "Lives in Lisbon", "Flies to Lisbon"), tomatoes];
-  const related = (content: string) =>
-    relatedIn(all, { id: content, content }).map((one) => one.content);
   assert.deepEqual(related("Lives in Lisbon"), ["Flies to Lisbon"]);
   assert.deepEqual(related("Grows tomatoes on the balcony"), [
     "Eats what the balcony gives",
@@ -31,8 +40,8 @@ test("related memories are the others of the cluster, the most alike first and a
   ]);
 });
 
-test("memory in no cluster has no related ones", () => {
-  const all = [cluster("lisbon", "Lives in Lisbon", "Flies to Lisbon")];
-  assert.deepEqual(relatedIn(all, { id: "Plays the cello", content: "Plays the cello" }), []);
-  assert.deepEqual(relatedIn([], { id: "a", content: "a" }), []);
+test("forgotten, erased and linked memories are not related, and one in no cluster has none", () => {
+  assert.deepEqual(related("Lives in Lisbon", ["Flies to Lisbon"]), []);
+  assert.deepEqual(related("Lives in Lisbon", [], ["Flies to Lisbon"]), []);
+  assert.deepEqual(related("Plays the cello"), []);
 });
