@@ -291,6 +291,21 @@ test("card answered again during a pending undo stays answered", async ({ page, 
   await expect(announced).toContainText("Kept. 3 of 4");
 });
 
+test("next steps of an empty review have room for their text on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/review");
+  const step = page.getByRole("region", { name: "Next steps" }).getByRole("listitem").last();
+  const button = step.getByRole("link", { name: "Sensitive areas" });
+  const [row, text, action] = await Promise.all(
+    [step, step.getByText(/^Decide what may be remembered/), button].map((one) =>
+      one.boundingBox(),
+    ),
+  );
+  expect(text?.width ?? 0).toBeGreaterThan(0.8 * (row?.width ?? 390));
+  expect(action?.y ?? 0).toBeGreaterThanOrEqual((text?.y ?? 844) + (text?.height ?? 0));
+  await screens(page, "review-empty-phone");
+});
+
 test("review deck by pointer on a phone", async ({ page, lukasa }) => {
   await seedCards(lukasa);
   await page.setViewportSize({ width: 390, height: 844 });
