@@ -11,8 +11,10 @@ const SURE = new RegExp(`^(?:${VERB}) `, "u");
 const CLAUSE =
   /^\S+ (.*?)(?:[,;:.(]|\b(?:and|but|or|that|because|so|if|when|while|who|which|since|as|than)\b|$)/u;
 /** Words that are its verb, unless they follow "to", as in "User wants to have a dog". */
-const OTHER_VERB =
-  /(?<!\bto )\b(?:is|are|was|were|has|have|had|do|does|did|needs?|can|cannot|could|may|might|must|shall|should|will|would)\b/u;
+const OTHER_VERB = new RegExp(
+  `(?<!\\bto )\\b(?:${VERB}|are|were|have|do|does|did|needs?|shall)\\b`,
+  "u",
+);
 
 /** Whether the text after "User" begins with a noun, as in "User stories must have acceptance criteria". */
 function isNoun(rest: string): boolean {

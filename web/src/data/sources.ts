@@ -72,8 +72,8 @@ export function useDependents(source: SourceName, wanted = true) {
 }
 
 /**
- * What depends on an episode. It is read after each reading of the list, and not at the same time: an edited episode has
- * another id in the list, and the old id would not be found. `listedAt` is when the list was read.
+ * What depends on an episode. It is read after each reading of the list, and not at the same time: an edited
+ * episode has another id in the list, and the old id would not be found. `listedAt` is when the list was read.
  */
 export function useEpisodeDependents(episode_id: string, listedAt: number) {
   const lukasa = useLukasa();

@@ -47,10 +47,11 @@ test("what the user, an assistant or an import said is not changed", () => {
   assert.equal(shownContent({ content, origin: "import", confidence: 0.8 }), content);
 });
 
-/** Files with the stored words of a memory: forms, diffs, the history, the search, and tools that show prompts. */
+/** Files with the stored words of a memory: forms, diffs, the history, comparisons, and tools that show prompts. */
 const STORED = [
   "data/memory-writes.ts",
   "data/proposals.ts",
+  "data/related.ts",
   "data/shown-content.ts",
   "data/similar.ts",
   "features/detail/index.tsx",
