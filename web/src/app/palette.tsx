@@ -1,4 +1,5 @@
 /** Command palette (Ctrl/Cmd+K): opens a page or a chat, runs an active shortcut, finds a memory, or saves one. */
+
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -19,6 +20,7 @@ import { splitByRelevance } from "../data/relevance.ts";
 import { useSaveInArea } from "../data/save-in-area.ts";
 import { plain, wordsOf } from "../data/select.ts";
 import { useSessions } from "../data/sessions.ts";
+import { shownContent } from "../data/shown-content.ts";
 import { Highlighted } from "../features/memory/highlight.tsx";
 import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
@@ -217,7 +219,7 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
   const memories: Entry[] = good.map(({ memory }) => ({
     id: memory.id,
     section: t("shell.palette.memories"),
-    text: memory.content,
+    text: shownContent(memory),
     note: memory.domain ? domainName(memory.domain) : undefined,
     run: () => void navigate({ to: "/memory/$id", params: { id: memory.id } }),
   }));

@@ -2,7 +2,7 @@
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, UserSearch } from "lucide-react";
 import { type FormEvent, lazy, Suspense, useState } from "react";
 import { prefer, usePreferences } from "../base/preferences.ts";
-import { sentenceOf } from "../base/problems.ts";
+import { explanationOf } from "../base/problems.ts";
 import { useSignIn, useSignInActions } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { LANGUAGES, type Language, t } from "../i18n/index.ts";
@@ -112,7 +112,7 @@ function OtherUser({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     lookAt(signIn, user.trim()).catch((error) =>
-      showToast({ text: sentenceOf(error), tone: "bad" }),
+      showToast({ text: explanationOf(error), tone: "bad" }),
     );
   };
   return (

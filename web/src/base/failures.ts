@@ -1,7 +1,7 @@
 /** Toasts of failed changes: what was not saved, why, and a button that tries again. */
 import { LukasaError } from "lukasa-client";
 import { t } from "../i18n/index.ts";
-import { sentenceOf } from "./problems.ts";
+import { explanationOf, isUnanswered } from "./problems.ts";
 import { showToast } from "./toasts.ts";
 
 /** Statuses after which the same request may succeed, besides those of the server itself. */
@@ -9,8 +9,7 @@ const RETRYABLE = new Set([408, 425, 429]);
 
 function isRetryable(error: unknown): boolean {
   if (!(error instanceof LukasaError)) return false;
-  const isUnanswered = error.code === "unreachable" || error.code === "timeout";
-  return isUnanswered || error.status >= 500 || RETRYABLE.has(error.status);
+  return isUnanswered(error) || error.status >= 500 || RETRYABLE.has(error.status);
 }
 
 export interface Failure {
@@ -24,7 +23,7 @@ export interface Failure {
 
 export function showFailure(error: unknown, { what, about, retry }: Failure): void {
   showToast({
-    text: t("shell.failed", { what: what ?? t("shell.failed.change"), why: sentenceOf(error) }),
+    text: t("shell.failed", { what: what ?? t("shell.failed.change"), why: explanationOf(error) }),
     about,
     tone: "bad",
     action:

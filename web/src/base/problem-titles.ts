@@ -25,6 +25,12 @@ export function adviceFor(problem: ServerProblem): string {
   return textKey(problem.code) ? "" : problem.detail || problem.title;
 }
 
+/** Both in one text, for a place with a single line. */
+export function explain(problem: ServerProblem): string {
+  const advice = adviceFor(problem);
+  return advice ? `${titleOf(problem).replace(/\.$/, "")}. ${advice}` : titleOf(problem);
+}
+
 function fieldsOf({ errors }: ServerProblem): string {
   return errors.map((one) => one.detail).join("; ");
 }

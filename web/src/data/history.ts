@@ -5,6 +5,7 @@ import type { MemoryView } from "lukasa-client";
 import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
+import { shownContent } from "./shown-content.ts";
 import { stepsOf } from "./steps.ts";
 import { useWrite } from "./writes.ts";
 
@@ -34,7 +35,7 @@ export function useLinkWrites(id: string) {
       link: (to: MemoryView, relation: string) =>
         write({
           say: t("memory.did.link"),
-          about: to.content,
+          about: shownContent(to),
           run: () => lukasa.memories.link(id, { to: to.id, relation }),
           after: again,
         }),

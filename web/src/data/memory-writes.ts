@@ -9,6 +9,7 @@ import type { CreateMemory, MemoryView, UpdateMemory, WriteResult } from "lukasa
 import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
+import { shownContent } from "./shown-content.ts";
 import { patchMemories, putMemory } from "./store.ts";
 import { useWrite } from "./writes.ts";
 
@@ -69,7 +70,7 @@ export function useMemoryWrites() {
         write({
           say: t("memory.did.update"),
           failed: t("memory.failed.update"),
-          about: textOf(changes.content) ?? memory.content,
+          about: textOf(changes.content) ?? shownContent(memory),
           show: as(memory, { ...shownAs(memory, changes), updated_at: now() }),
           run: () => lukasa.memories.update(memory.id, changes, { ifMatch: memory }),
           runWithoutDomain: () =>
@@ -84,7 +85,7 @@ export function useMemoryWrites() {
         write({
           say: t("memory.did.confirm"),
           failed: t("memory.failed.confirm"),
-          about: memory.content,
+          about: shownContent(memory),
           show: as(memory, { last_confirmed_at: now(), status: "active" }),
           run: () =>
             lukasa.memories.confirm(memory.id, memory.sha256 ? { sha256: memory.sha256 } : {}),
@@ -94,7 +95,7 @@ export function useMemoryWrites() {
         write({
           say: t("memory.did.forget"),
           failed: t("memory.failed.forget"),
-          about: memory.content,
+          about: shownContent(memory),
           show: as(memory, { status: "forgotten" }),
           run: () => lukasa.memories.forget(memory.id),
           after: storeResult,
@@ -103,7 +104,7 @@ export function useMemoryWrites() {
         write({
           say: t("memory.did.delete"),
           failed: t("memory.failed.delete"),
-          about: memory.content,
+          about: shownContent(memory),
           show: as(memory, { status: "trashed" }),
           run: () => lukasa.memories.delete(memory.id),
           after: storeResult,
@@ -112,7 +113,7 @@ export function useMemoryWrites() {
         write({
           say: t("memory.did.restore"),
           failed: t("memory.failed.restore"),
-          about: memory.content,
+          about: shownContent(memory),
           show: as(memory, { status: "active" }),
           run: () => lukasa.memories.restore(memory.id),
           after: storeResult,

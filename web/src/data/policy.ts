@@ -8,6 +8,7 @@ import { useLukasa } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
 import { readPolicy } from "./home.ts";
+import { announceUndo } from "./writes.ts";
 
 const KEY = ["policy"];
 
@@ -48,9 +49,11 @@ export function useUpdatePolicy(): (patch: PolicyPatch) => Promise<void> {
         }
       };
       if (!(await put(patch))) return;
-      showToast({
+      announceUndo({
         text: t("settings.saved"),
-        action: { label: t("shell.undo.undo"), run: () => void put(before) },
+        undo: async () => {
+          if (await put(before)) showToast({ text: t("shell.undo.undone") });
+        },
       });
     },
     [lukasa, queries],

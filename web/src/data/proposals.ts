@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { useLukasa } from "../base/sign-in.ts";
 import { t } from "../i18n/index.ts";
 import { textOf } from "./memory-writes.ts";
+import { shownContent } from "./shown-content.ts";
 import { patchMemories, putMemory } from "./store.ts";
 import { useWrite } from "./writes.ts";
 
@@ -24,7 +25,7 @@ export function useProposalWrites() {
         write({
           say: t("memory.did.accept"),
           failed: t("memory.failed.accept"),
-          about: textOf(edits?.content) ?? memory.content,
+          about: textOf(edits?.content) ?? shownContent(memory),
           show: show(memory, {
             status: "active",
             content: textOf(edits?.content) ?? memory.content,
@@ -38,7 +39,7 @@ export function useProposalWrites() {
         write({
           say: t("memory.did.accept"),
           failed: t("memory.failed.accept"),
-          about: memory.content,
+          about: shownContent(memory),
           show: show(memory, { status: "active", updated_at: new Date().toISOString() }),
           run: () =>
             lukasa.memories.resolve(memory.id, { true: "against", sha256: memory.sha256 ?? "" }),
@@ -48,7 +49,7 @@ export function useProposalWrites() {
         write({
           say: t("memory.did.reject"),
           failed: t("memory.failed.reject"),
-          about: memory.content,
+          about: shownContent(memory),
           show: show(memory, null),
           run: () => lukasa.memories.confirm(memory.id, { confirm: false }),
           after: (written) => written.memory && putMemory(queries, written.memory),

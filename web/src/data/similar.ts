@@ -6,7 +6,8 @@ import { plain } from "./select.ts";
 const MIN_SHARE = 0.75;
 const MIN_COMMON_WORDS = 2;
 
-function wordSet(text: string): Set<string> {
+/** The words of a text that say something, without case and accents. */
+export function wordSet(text: string): Set<string> {
   return new Set(plain(text).match(/[\p{L}\p{N}]{3,}/gu) ?? []);
 }
 

@@ -6,6 +6,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import {
+  type EpisodeView,
   type EvidenceView,
   type Lukasa,
   LukasaError,
@@ -68,6 +69,32 @@ export function useDependents(source: SourceName, wanted = true) {
     queryFn: ({ signal }) => lukasa.dependents(source, { signal }),
     enabled: wanted,
   });
+}
+
+/**
+ * What depends on an episode. It is read after each reading of the list, and not at the same time: an edited
+ * episode has another id in the list, and the old id would not be found. `listedAt` is when the list was read.
+ */
+export function useEpisodeDependents(episode_id: string, listedAt: number) {
+  const lukasa = useLukasa();
+  return useQuery({
+    queryKey: ["episode dependents", episode_id, listedAt],
+    queryFn: ({ signal }) => lukasa.dependents({ episode_id }, { signal }),
+    placeholderData: (before, query) => (query?.queryKey[1] === episode_id ? before : undefined),
+    gcTime: 0,
+  });
+}
+
+/** Shows an edited episode in place of the one that it replaces, and reads the chats again. */
+export function useReplaceEpisode(): (id: string, edited: EpisodeView) => Promise<void> {
+  const queries = useQueryClient();
+  return async (id, edited) => {
+    queries.removeQueries({ queryKey: ["sessions", "dependents", { episode_id: id }] });
+    queries.setQueriesData<EpisodeView[]>({ queryKey: ["sessions", "episodes"] }, (all) =>
+      all?.map((one) => (one.id === id ? edited : one)),
+    );
+    await queries.invalidateQueries({ queryKey: ["sessions"] });
+  };
 }
 
 /** States of learning that end soon. */

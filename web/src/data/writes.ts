@@ -12,6 +12,7 @@ import { useLukasa } from "../base/sign-in.ts";
 import { dropToast, showToast } from "../base/toasts.ts";
 import { domainName } from "../i18n/domains.ts";
 import { t } from "../i18n/index.ts";
+import { shownContent } from "./shown-content.ts";
 import { delayRefresh, refreshMemories } from "./store.ts";
 
 export interface Write {
@@ -51,7 +52,7 @@ interface RecentWrite {
   /** Whether the others are undone one by one. */
   inOrder?: boolean;
   /** The undo of something that is not one operation, such as an import. */
-  undo?: () => Promise<void>;
+  undo?: () => Promise<unknown>;
   toast?: number;
 }
 
@@ -263,13 +264,18 @@ function announce(
   });
 }
 
-/** Announces a change with an id and an undo of its own, which `Z` then undoes as the latest one. */
-export function announceUndo(
-  id: string,
-  text: string,
-  about: string,
-  undo: () => Promise<void>,
-): void {
+/** A change that is no operation, or not one, and has an undo of its own. */
+export interface OwnUndo {
+  /** For `forgetUndo`. */
+  id?: string;
+  text: string;
+  about?: string;
+  /** Takes the change back and says so, or why not. */
+  undo: () => Promise<unknown>;
+}
+
+/** Announces a change with an undo of its own, which `Z` then undoes as the latest one. */
+export function announceUndo({ id, text, about, undo }: OwnUndo): void {
   const one: RecentWrite = { settled: Promise.resolve(), operation: id, undo };
   recentWrites.push(one);
   one.toast = showToast({
@@ -317,7 +323,7 @@ async function undoOperation(
     );
     showToast({
       text: t("shell.undo.undone"),
-      about: others.length ? undefined : written.memory?.content,
+      about: others.length || !written.memory ? undefined : shownContent(written.memory),
     });
     await refreshMemories(queries, lukasa, ids);
   } catch (error) {
@@ -334,22 +340,24 @@ async function undoOperation(
 export function useUndoLatest(): () => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
-  return useCallback(async () => {
-    // The latest write may still be pending; Z refers to it.
-    await recentWrites.at(-1)?.settled;
-    const own = recentWrites.findLast((one) => one.operation !== undefined || one.undo);
-    if (own?.undo) return undoRecent(own);
-    if (own?.operation !== undefined) return undoOperation(lukasa, queries, own.operation);
-    try {
-      const page = await lukasa.operations.list({ limit: 20 }).page();
-      const latest = page.data.find((one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb));
-      if (latest) return await undoOperation(lukasa, queries, latest.id);
-      showToast({ text: t("shell.undo.nothing") });
-    } catch (error) {
-      showToast({
-        text: error instanceof LukasaError ? error.title : t("shell.problem.title"),
-        tone: "bad",
-      });
-    }
-  }, [lukasa, queries]);
+  return useCallback(
+    async function undoLatest(): Promise<void> {
+      // The latest write may still be pending; Z refers to it.
+      await recentWrites.at(-1)?.settled;
+      const own = recentWrites.findLast((one) => one.operation !== undefined || one.undo);
+      if (own?.undo) return undoRecent(own);
+      if (own?.operation !== undefined) return undoOperation(lukasa, queries, own.operation);
+      try {
+        const page = await lukasa.operations.list({ limit: 20 }).page();
+        const latest = page.data.find(
+          (one) => !one.undone_by && !one.undoes && !FINAL.has(one.verb),
+        );
+        if (latest) return await undoOperation(lukasa, queries, latest.id);
+        showToast({ text: t("shell.undo.nothing") });
+      } catch (error) {
+        showFailure(error, { what: t("shell.failed.undo"), retry: undoLatest });
+      }
+    },
+    [lukasa, queries],
+  );
 }

@@ -45,8 +45,9 @@ export function EmptyState({
           <ul className="divide-y divide-line">
             {next.map((step, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the steps never change places
-              <li key={at} className="flex items-center justify-between gap-3 px-4 py-2.5">
-                <span>{step.text}</span>
+              <li key={at} className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5">
+                {/* On phones the button is below the text, which has no room beside it. */}
+                <span className="min-w-0 flex-1 basis-60">{step.text}</span>
                 {step.action}
               </li>
             ))}

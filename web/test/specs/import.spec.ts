@@ -98,6 +98,7 @@ test.describe("server without a model", () => {
 
   test("imported chats are counted on the first visit, and lead to reading and learning", async ({
     page,
+    lukasa,
   }) => {
     await open(page, "/data");
     const chats = [0, 1].map((at) => chatGpt(at, `Chat ${at}`, ["One", "Two"]));
@@ -107,10 +108,14 @@ test.describe("server without a model", () => {
     await expect(brought).toContainText("2 chats imported.");
     await open(page, "/memory");
     await expect(brought).toContainText("2 chats imported.");
+    // A newer chat that was not imported is not asked for the state.
+    await lukasa.sessions.append("chat-new", [{ role: "user", content: "I live in Lisbon." }]);
+    await open(page, "/memory");
+    await expect(brought).toContainText("nothing is learned from them yet");
     await axe(page);
     await screens(page, "start-chats");
     await brought.getByRole("link", { name: "Set up learning" }).click();
-    await expect(page.getByRole("tab", { name: "Remembering", selected: true })).toBeVisible();
+    await expect(page.getByRole("tab", { name: "Assistants", selected: true })).toBeVisible();
     await page.goBack();
     await brought.getByRole("link", { name: "Read them" }).click();
     await expect(page.getByRole("link", { name: /Chat 1/ })).toBeVisible();

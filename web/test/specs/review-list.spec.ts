@@ -140,7 +140,7 @@ test("contradictions are answered many at once, and undone as one", async ({ pag
   // The memory shows both sides as disputed until there is an answer.
   await open(page, "/memory");
   await expect(page.getByText("disputed", { exact: true })).toHaveCount(4);
-  await page.getByText("Lives in Porto.", { exact: true }).click();
+  await page.getByText("User lives in Porto.", { exact: true }).click();
   await page.getByRole("link", { name: "Decide" }).click();
   await expect(page).toHaveURL(/kind=contradiction/);
   await open(page, "/review?view=list");

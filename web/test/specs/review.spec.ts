@@ -94,7 +94,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.press("Enter");
 
   await expect(announced).toContainText(
-    "Corrected. 4 of 9. A guess. Is it true? User might take up rowing.",
+    "Corrected. 4 of 9. A guess. Is it true? Might take up rowing.",
   );
   await page.keyboard.press("ArrowLeft");
   await expect(announced).toContainText("Forgotten. 5 of 9. Learned from a chat");
@@ -125,7 +125,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
     .toBeTruthy();
   await page.keyboard.press("ArrowDown");
   // What was said while the area was off is learned now, and asks first.
-  await expect(announced).toContainText("10 of 10. May I remember this? User was diagnosed", {
+  await expect(announced).toContainText("10 of 10. May I remember this? Was diagnosed", {
     timeout: 20_000,
   });
   await page.keyboard.press("ArrowLeft");
@@ -289,6 +289,21 @@ test("card answered again during a pending undo stays answered", async ({ page, 
   await expect(announced).toContainText("Forgotten. 2 of 4");
   await page.keyboard.press("ArrowRight");
   await expect(announced).toContainText("Kept. 3 of 4");
+});
+
+test("next steps of an empty review have room for their text on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page, "/review");
+  const step = page.getByRole("region", { name: "Next steps" }).getByRole("listitem").last();
+  const button = step.getByRole("link", { name: "Sensitive areas" });
+  const [row, text, action] = await Promise.all(
+    [step, step.getByText(/^Decide what may be remembered/), button].map((one) =>
+      one.boundingBox(),
+    ),
+  );
+  expect(text?.width ?? 0).toBeGreaterThan(0.8 * (row?.width ?? 390));
+  expect(action?.y ?? 0).toBeGreaterThanOrEqual((text?.y ?? 844) + (text?.height ?? 0));
+  await screens(page, "review-empty-phone");
 });
 
 test("review deck by pointer on a phone", async ({ page, lukasa }) => {

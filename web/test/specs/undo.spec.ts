@@ -63,6 +63,38 @@ test("refused change is reverted on the screen with an error toast", async ({
   expect(memory?.status).toBe("forgotten");
 });
 
+test("Z that finds no change because of an error says so, with the server's advice", async ({
+  page,
+  lukasa,
+  allowed,
+}) => {
+  // The saved memory is requested once more after its undo and answers 404.
+  allowed.push(/500/, /404.*\/api\/memory\/mem_/);
+  const [saved] = await seed(lukasa, ["Plays the cello"]);
+  await open(page, `/memory/${saved?.memory?.id}`);
+  await expect(page.getByRole("button", { name: "Forget" })).toBeVisible();
+  const problem = {
+    code: "new_code",
+    title: "A title",
+    status: 500,
+    detail: "Look at the log.",
+    type: "",
+  };
+  await page.route("**/api/operations?*", (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: "application/problem+json",
+      body: JSON.stringify(problem),
+    }),
+  );
+  await page.keyboard.press("z");
+  const toast = page.getByRole("region", { name: "Messages" });
+  await expect(toast).toContainText("Could not undo this: Something went wrong. Look at the log.");
+  await page.unroute("**/api/operations?*");
+  await toast.getByRole("button", { name: "Try again" }).click();
+  await expect(toast).toContainText("Undone");
+});
+
 test("toast stays while the pointer is on it", async ({ page, lukasa }) => {
   const [saved] = await seed(lukasa, ["Plays the cello"]);
   await page.clock.install();

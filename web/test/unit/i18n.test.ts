@@ -52,6 +52,16 @@ test("locale is the browser's own variant of the language", () => {
   assert.equal(localeOf("de", ["en-GB"]), "de");
 });
 
+test("every page of messages is used", () => {
+  const src = new URL("../../src/", import.meta.url).pathname;
+  const code = globSync(`${src}**/*.ts*`)
+    .filter((file) => !/\/i18n\/(?:en|de)\//.test(file))
+    .map((file) => readFileSync(file, "utf8"))
+    .join("\n");
+  const unused = Object.keys(en).filter((page) => !new RegExp(`["\`]${page}\\.`).test(code));
+  assert.deepEqual(unused, []);
+});
+
 test("built-in areas are translated, others keep their name", () => {
   assert.equal(domainName("food"), "Food and dining");
   assert.equal(domainName("bees"), "bees");

@@ -317,7 +317,7 @@ class AsyncLukasa:
 
     async def take_in(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
-    ) -> models.Taken:
+    ) -> models.ImportReport:
         """Imports an export of Lukasa or of another program: see docs/export-import.md."""
         return await self.send(calls.import_(content, media, how))
 

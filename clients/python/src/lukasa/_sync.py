@@ -318,7 +318,7 @@ class Lukasa:
 
     def take_in(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
-    ) -> models.Taken:
+    ) -> models.ImportReport:
         """Imports an export of Lukasa or of another program: see docs/export-import.md."""
         return self.send(calls.import_(content, media, how))
 

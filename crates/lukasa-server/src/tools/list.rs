@@ -204,7 +204,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         tool(
             "save_memory",
             Action::Save,
-            "Remember something lasting that the user said or asked you to keep. First look with \
+            "Remember something lasting the user said or asked you to keep. First look with \
              list_memories or recall_memories: if it is known in other words, call update_memory \
              instead. No secrets. What you only infer: propose_memory.",
             takes(new(), &["content"]),
@@ -212,7 +212,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         tool(
             "update_memory",
             Action::Update,
-            "Put new words in place of a memory's. mode change (default): things are different now. \
+            "Replace a memory's words. mode change (default): things are different now. \
              correction: it was never so. The past is kept.",
             takes(
                 json!({
@@ -229,8 +229,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ..tool(
                 "forget_memory",
                 Action::Forget,
-                "Stop using a memory, because the user asks for it or it has ended. It can be \
-                 restored.",
+                "Stop using a memory, because the user asks or it has ended. It can be restored.",
                 takes(json!({ "id": id() }), &["id"]),
             )
         },
@@ -239,8 +238,8 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ..tool(
                 "confirm_memory",
                 Action::Confirm,
-                "Note that the user has said again that a memory holds, so that it does not fade. \
-                 A rule or a proposal only the user can confirm.",
+                "Note that the user said again that a memory holds, so it does not fade. \
+                 Only the user confirms a rule or proposal.",
                 takes(json!({ "id": id(), "quotation": said("The user's own words") }), &["id"]),
             )
         },
@@ -297,8 +296,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ..tool(
                 "propose_memory",
                 Action::Propose,
-                "Suggest what you inferred or what is delicate. It is used only after the user's \
-                 yes.",
+                "Suggest what you inferred or what is delicate. Used only after the user's yes.",
                 takes(
                     json!({
                         "content": text(),

@@ -10,7 +10,7 @@ import { showToast } from "../../base/toasts.ts";
 import { hasHiddenTitle } from "../../data/hidden.ts";
 import { showChats } from "../../data/sessions.ts";
 import { MEMORIES } from "../../data/store.ts";
-import { useWrite } from "../../data/writes.ts";
+import { announceUndo, useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { liveChats } from "./use-live-chats.ts";
 
@@ -44,11 +44,12 @@ export function useChatWrites() {
         void queries.invalidateQueries({ queryKey: LIST });
       }
     };
-    /** Moves a chat to the archive or back. That is no operation, so the toast itself undoes it. */
+    /** Moves a chat to the archive or back. That is no operation, so it has an undo of its own. */
     const archive = async (
       session: SessionView,
       title: string,
       archived: boolean,
+      isUndo = false,
     ): Promise<void> => {
       const state = archived ? "archived" : "idle";
       const hide = show((all) =>
@@ -56,12 +57,14 @@ export function useChatWrites() {
       );
       try {
         await lukasa.sessions.edit(session.id, { archived });
-        const run = () => void archive(session, title, !archived);
         const text = t(archived ? "chat.archived" : "chat.unarchived");
-        showToast({ text, about: title, action: { label: t("shell.undo.undo"), run } });
+        const undo = () => archive(session, title, !archived, true);
+        if (isUndo) showToast({ text, about: title });
+        else announceUndo({ text, about: title, undo });
       } catch (error) {
         hide();
-        showFailure(error, { about: title, retry: () => archive(session, title, archived) });
+        const retry = () => archive(session, title, archived, isUndo);
+        showFailure(error, { about: title, retry });
       }
       void queries.invalidateQueries({ queryKey: LIST });
     };
@@ -88,29 +91,31 @@ export function useChatWrites() {
     const restore = async (session: SessionView, title: string): Promise<void> => {
       try {
         await lukasa.sessions.restore(session.id);
-        const action = { label: t("shell.undo.undo"), run: () => void trash(session, title) };
-        showToast({ text: t("chat.restored"), about: title, action });
+        const undo = () => trash(session, title);
+        announceUndo({ text: t("chat.restored"), about: title, undo });
       } catch (error) {
         showFailure(error, { about: title, retry: () => restore(session, title) });
       }
       read();
     };
     return {
-      /** Renaming is no operation, so the toast itself undoes it. An empty title removes the title. */
+      /** Renaming is no operation, so it has an undo of its own. An empty title removes the title. */
       async rename(session: SessionView, title: string) {
         // Undo has to write the title itself, not its placeholder.
         const before = hasHiddenTitle(session)
           ? await lukasa.sessions.get(session.id, { show_hidden: true }).catch(() => undefined)
           : session;
         if (!(await retitle(session, title))) return;
-        showToast({
-          text: t("chat.renamed"),
-          about: title,
-          action: before && {
-            label: t("shell.undo.undo"),
-            run: () => void retitle({ ...session, title }, before.title ?? ""),
-          },
-        });
+        const text = t("chat.renamed");
+        if (!before) {
+          showToast({ text, about: title });
+          return;
+        }
+        const undo = async () => {
+          if (await retitle({ ...session, title }, before.title ?? ""))
+            showToast({ text: t("shell.undo.undone"), about: before.title ?? undefined });
+        };
+        announceUndo({ text, about: title, undo });
       },
 
       archive,

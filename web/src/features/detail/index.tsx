@@ -10,6 +10,7 @@ import { useMemory } from "../../data/memories.ts";
 import type { PointInTime } from "../../data/past.ts";
 import { useDisputed } from "../../data/review.ts";
 import { sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { detail } from "../../i18n/en/detail.ts";
 import { addMessages, t } from "../../i18n/index.ts";
@@ -33,6 +34,7 @@ import { Proposal } from "../memory/proposals.tsx";
 import { MemoryVerbs } from "../memory/verbs.tsx";
 import type { SourceLevels } from "../sources/levels.ts";
 import { AnswersPart } from "./answers-part.tsx";
+import { RelatedPart } from "./related-part.tsx";
 import { SourcesPart } from "./sources-part.tsx";
 
 addMessages({ detail });
@@ -127,7 +129,7 @@ function Shown({ memory, readOnly, part, onPart, from, onErase }: ShownProps) {
               memory.content.length > MAX_TITLE_LENGTH ? "text-lead" : "text-title",
             )}
           >
-            {memory.content}
+            {shownContent(memory)}
           </h2>
         )}
         {form === "changed" && <ChangedForm memory={memory} onDone={done} />}
@@ -227,6 +229,8 @@ function Parts({ memory, readOnly, part, onPart, from }: Omit<ShownProps, "onEra
             )}
             <Properties memory={memory} />
             <Links memory={memory} readOnly={readOnly} />
+            {/* The clusters are those of today. */}
+            {!readOnly && memory.status === "active" && <RelatedPart memory={memory} />}
           </>
         )}
       </section>

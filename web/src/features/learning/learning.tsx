@@ -1,8 +1,12 @@
 /** How far learning from a chat is, and what a learning pass left out, with a way to keep it. */
 
+import { useQueryClient } from "@tanstack/react-query";
 import type { LeftSentenceView, PassView, SessionView } from "lukasa-client";
+import { useState } from "react";
 import { relative } from "../../base/dates.ts";
+import { showFailure } from "../../base/failures.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { type EffectivePolicy, usePolicy } from "../../data/policy.ts";
 import { useRefreshSources } from "../../data/sources.ts";
 import { useWrite } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
@@ -15,11 +19,13 @@ import { useNow } from "../../ui/time.tsx";
 export function LearningState({ session }: { session: SessionView }) {
   const { learning } = session;
   const now = useNow();
+  const policy = usePolicy().data?.in_force as unknown as EffectivePolicy | undefined;
   if (!learning || session.incognito || learning.state === "nothing") return null;
   const { state, starts_at, learned_at, learned, proposed, left_out } = learning;
+  const isManual = state === "off" && policy?.extract === "manual";
   return (
     <p className="flex flex-wrap gap-x-2 text-meta text-muted">
-      <span>{t(`sources.learning.${stateOf(state)}`)}</span>
+      <span>{t(`sources.learning.${isManual ? "manual" : stateOf(state)}`)}</span>
       {state === "waiting_for_pause" && starts_at && Date.parse(starts_at) > now && (
         <span>{t("sources.learning.starts", { when: relative(Date.parse(starts_at), now) })}</span>
       )}
@@ -43,6 +49,32 @@ const STATES = [
 
 function stateOf(state: string) {
   return (STATES.includes(state) ? state : "learned") as "learned";
+}
+
+/** States in which the user can let the server learn at once. */
+const LEARNABLE = ["waiting_for_pause", "off"];
+
+/** The button that lets the server learn from a chat at once, if that is possible now. */
+export function LearnNow({ session: { id, learning, incognito } }: { session: SessionView }) {
+  const lukasa = useLukasa();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  if (incognito || !LEARNABLE.includes(learning?.state ?? "")) return null;
+  const learn = async () => {
+    setBusy(true);
+    try {
+      await lukasa.sessions.learn(id);
+      await queries.invalidateQueries({ queryKey: ["sessions"] });
+    } catch (error) {
+      showFailure(error, { retry: learn });
+    }
+    setBusy(false);
+  };
+  return (
+    <Button small busy={busy} onClick={() => void learn()}>
+      {t("chat.digest.now")}
+    </Button>
+  );
 }
 
 /** The sentences that passes left out, each with a way to keep it. */

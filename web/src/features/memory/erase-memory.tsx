@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { MemoryView } from "lukasa-client";
 import { useLukasa } from "../../base/sign-in.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { t } from "../../i18n/index.ts";
 import { ProblemCard } from "../../ui/problem-card.tsx";
 import { EraseDialog } from "../erasure/erase-dialog.tsx";
@@ -33,7 +34,7 @@ export function EraseMemory({
       onClose={onClose}
     >
       <p dir="auto" className="rounded-control border bg-sunken px-3 py-2 whitespace-pre-wrap">
-        {memory.content}
+        {shownContent(memory)}
       </p>
       {preview.error ? (
         <ProblemCard error={preview.error} retry={() => void preview.refetch()} />

@@ -7,6 +7,7 @@ import { type KeyboardEvent, useMemo, useState } from "react";
 import { useLinkWrites } from "../../data/history.ts";
 import { useLinks, useMemories } from "../../data/memories.ts";
 import { select } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { Input } from "../../ui/field.tsx";
@@ -58,13 +59,15 @@ export function Links({ memory, readOnly }: { memory: MemoryView; readOnly: bool
                 dir="auto"
                 className="min-w-0 flex-1 truncate py-1 text-ink"
               >
-                {link.other?.content ?? t("memory.link.gone")}
+                {link.other ? shownContent(link.other) : t("memory.link.gone")}
               </RouterLink>
               {!readOnly && (
                 <IconButton
                   small
                   label={t("memory.link.end")}
-                  onClick={() => void unlink(link.id, link.other?.content)}
+                  onClick={() =>
+                    void unlink(link.id, link.other ? shownContent(link.other) : undefined)
+                  }
                 >
                   <X size={14} aria-hidden />
                 </IconButton>
@@ -146,7 +149,7 @@ function AddLink({
                 onClick={() => take(one)}
                 className="w-full truncate rounded-control px-2 py-1.5 text-start hover:bg-hover"
               >
-                {one.content}
+                {shownContent(one)}
               </button>
             </li>
           ))}

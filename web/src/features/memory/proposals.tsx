@@ -1,10 +1,12 @@
 /** Proposals: text, reasoning, and three answers. */
+
 import { Link } from "@tanstack/react-router";
 import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { formatCount } from "../../base/numbers.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
 import { sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -81,7 +83,7 @@ export function Proposal({
     <li className="flex flex-col gap-2 rounded-control border bg-surface p-3">
       {words === undefined ? (
         <p dir="auto" className="font-medium">
-          {memory.content}
+          {shownContent(memory)}
         </p>
       ) : (
         <textarea

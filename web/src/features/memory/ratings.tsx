@@ -1,11 +1,14 @@
 /** The user's thumbs on a memory. A thumb that is pressed again is taken back. */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { showFailure } from "../../base/failures.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { changeMemory } from "../../data/store.ts";
+import { announceUndo } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 
@@ -27,16 +30,14 @@ export default function Ratings({ memory, onEdit }: { memory: MemoryView; onEdit
       const { rating } = await lukasa.memories.rate(memory.id, wanted);
       // Only the rating: the memory may have changed since the click.
       changeMemory(queries, memory.id, { rating });
-      const isUndo = previous === undefined;
-      showToast({
-        text: isUndo ? t("shell.undo.undone") : t(`memory.rate.did.${wanted ?? "none"}`),
-        about: memory.content,
-        action: isUndo
-          ? undefined
-          : { label: t("shell.undo.undo"), run: () => void rate(previous) },
-      });
+      const about = shownContent(memory);
+      if (previous === undefined) showToast({ text: t("shell.undo.undone"), about });
+      else {
+        const text = t(`memory.rate.did.${wanted ?? "none"}`);
+        announceUndo({ text, about, undo: () => rate(previous) });
+      }
     } catch (error) {
-      showFailure(error, { about: memory.content, retry: () => rate(wanted, previous) });
+      showFailure(error, { about: shownContent(memory), retry: () => rate(wanted, previous) });
     }
   };
   const now = THUMBS.find(({ rating }) => rating === memory.rating)?.rating ?? null;

@@ -2,7 +2,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ClipboardPaste, Copy, FileUp } from "lucide-react";
 import { useId, useMemo, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { detectArea } from "../../data/area.ts";
@@ -56,7 +56,7 @@ export function PasteBox({
             if (at) times.push(at);
             return written;
           } catch (error) {
-            failed.set(content, sentenceOf(error));
+            failed.set(content, explanationOf(error));
             throw error;
           }
         },

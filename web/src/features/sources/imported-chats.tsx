@@ -2,14 +2,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
+import type { ImportView } from "lukasa-client";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
+import {
+  chatsImported,
+  importedChat,
+  importedPrefixes,
+  isLearned,
+  setUpTab,
+} from "../../data/imported-chats.ts";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 
-export function ImportedChats({ count }: { count: number }) {
+/** Nothing if these imports brought no chats. */
+export function ImportedChats({ imports }: { imports: readonly ImportView[] }) {
+  return chatsImported(imports) > 0 && <Chats imports={imports} />;
+}
+
+function Chats({ imports }: { imports: readonly ImportView[] }) {
   const { local, admin } = useSignIn();
-  const learning = useLearningOfChats();
+  const learning = useLearningOfChats(importedPrefixes(imports));
   const setUp = setUpTab(learning, local || admin);
+  const count = chatsImported(imports);
   return (
     <section
       aria-label={t("data.chats.title")}
@@ -36,26 +50,22 @@ export function ImportedChats({ count }: { count: number }) {
   );
 }
 
-/** Whether the server learns from its chats without another word of the user. */
-function isLearned(state: string): boolean {
-  return state !== "off" && state !== "no_model";
-}
+/** Pages of chats read at most to find an imported one, which may be years old. */
+const MAX_PAGES = 10;
 
-/** The settings that decide about learning. Only the operator can connect a model. */
-function setUpTab(state: string | undefined, operator: boolean) {
-  if (state !== "no_model") return "rules";
-  return operator ? "assistants" : undefined;
-}
-
-/** How far learning from the latest chat is: the state is only in the answer about a single chat. */
-function useLearningOfChats(): string | undefined {
+/** How far learning from the newest imported chat is: the state is only in the answer about a single chat. */
+function useLearningOfChats(prefixes: readonly string[]): string | undefined {
   const lukasa = useLukasa();
   const state = useQuery({
-    queryKey: ["sessions", "learning"],
+    queryKey: ["sessions", "learning", prefixes],
     queryFn: async ({ signal }) => {
-      const [latest] = (await lukasa.sessions.list({ limit: 1 }, { signal }).page()).data;
-      if (!latest) return null;
-      return (await lukasa.sessions.get(latest.id, { signal })).learning?.state ?? null;
+      let read = 0;
+      for await (const { data } of lukasa.sessions.list({ limit: 200 }, { signal }).pages()) {
+        const id = importedChat(data, prefixes);
+        if (id) return (await lukasa.sessions.get(id, { signal })).learning?.state ?? null;
+        if (++read === MAX_PAGES) break;
+      }
+      return null;
     },
   });
   return state.data ?? undefined;

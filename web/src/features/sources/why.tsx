@@ -7,6 +7,7 @@ import { useShortcuts } from "../../base/shortcuts.ts";
 import { turnText } from "../../data/hidden.ts";
 import { useMemory } from "../../data/memories.ts";
 import { useWhy } from "../../data/sessions.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { answersIn, useOneSession, useRetrieval, useUsage } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { known, locale, t } from "../../i18n/index.ts";
@@ -241,7 +242,7 @@ function UsedMemory({
       ref={section}
       tabIndex={-1}
       data-memory={memory.id}
-      aria-label={memory.content}
+      aria-label={shownContent(memory)}
       onFocus={focused}
       className={`flex flex-col gap-2.5 border-s-2 px-4 py-3 outline-none ${chosen ? "border-accent" : "border-transparent"}`}
     >
@@ -252,7 +253,7 @@ function UsedMemory({
           dir="auto"
           className="text-lead text-ink no-underline hover:underline"
         >
-          {memory.content}
+          {shownContent(memory)}
         </Link>
         {place && <Place place={place} />}
       </div>
@@ -358,7 +359,7 @@ function MemoryLine({ id }: { id: string }) {
   if (memory.error) return <span className="text-muted">{t("sources.missing.deleted")}</span>;
   return (
     <Link to="/sources" search={{ memory: id }} dir="auto" className={LINK}>
-      {memory.data?.content ?? t("shell.loading")}
+      {memory.data ? shownContent(memory.data) : t("shell.loading")}
     </Link>
   );
 }

@@ -148,7 +148,8 @@ export const data: Translation["data"] = {
   "receipt.filesDone": "Aus der Datenbank und aus ihren Dateien entfernt",
   "receipt.journal":
     "Im Löschjournal: wird nach dem Zurückspielen einer Sicherung wieder endgültig gelöscht",
-  "receipt.noJournal": "Eine eingespielte Sicherung brächte es zurück.",
+  "receipt.noJournal":
+    "Kein Löschjournal ist eingerichtet; eine eingespielte Sicherung brächte es zurück.",
   "receipt.more": "Was nicht entfernt werden konnte, und wie man das ohne Netz prüft",
   "receipt.left": "Für Lukasa unerreichbar:",
   "receipt.each":

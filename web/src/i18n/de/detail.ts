@@ -6,4 +6,5 @@ export const detail: Translation["detail"] = {
   "part.sources": "Quellen",
   "part.history": "Verlauf",
   "part.used": "Verwendet",
+  related: "Verwandte Erinnerungen",
 };

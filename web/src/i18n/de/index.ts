@@ -8,7 +8,6 @@ import { developer } from "./developer.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
 import { model } from "./model.ts";
-import { panel } from "./panel.ts";
 import { pause } from "./pause.ts";
 import { playground } from "./playground.ts";
 import { reveal } from "./reveal.ts";
@@ -32,6 +31,5 @@ export const de: Translation = {
   settings,
   developer,
   model,
-  panel,
   pause,
 };

@@ -297,7 +297,7 @@ export const memory: Translation["memory"] = {
   "first.example.3": "Ich lebe in …",
   "first.saved": "Gespeichert. Neue Chats verwenden es",
   "next.title": "Nächster Schritt",
-  "next.text": "Gespeichert. Verbinde einen Assistenten, damit er es weiß.",
+  "next.text": "Verbinde einen Assistenten, damit er das weiß.",
   "next.connect": "Verbinden",
   "next.import": "Importieren",
   "next.hide": "Hinweis ausblenden",

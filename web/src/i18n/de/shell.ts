@@ -149,6 +149,18 @@ export const shell: Translation["shell"] = {
   "code.unavailable": "Die Datenbank ist nicht erreichbar. Versuche es gleich noch einmal.",
   "code.journal_unavailable":
     "Nichts wurde gelöscht, weil das Löschjournal nicht geschrieben werden kann.",
+  "code.request_timeout": "Das Hochladen hat zu lange gedauert. Versuche es noch einmal.",
+  "code.other_words": "Der Text wurde inzwischen geändert. Lies ihn noch einmal.",
+  "code.less_trusted": "Gelerntes kann nicht ersetzen, was du gesagt hast.",
+  "code.link_not_found": "Diese Verbindung gibt es nicht mehr.",
+  "code.left_out_not_found": "Diesen Satz gibt es nicht mehr.",
+  "code.delivery_not_found": "Diese Zustellung gibt es nicht mehr.",
+  "code.retrieval_not_found": "Das ist nicht mehr gespeichert.",
+  "code.answer_not_kept":
+    "Das wurde schon getan, nur fehlt das Geheimnis. Entferne es und erstelle ein neues.",
+  "code.cross_site": "Ohne Anmeldung antwortet der Server nur diesem Rechner.",
+  "code.no_upstream": "Es ist kein Modelldienst eingerichtet.",
+  "code.upstream_refused": "Der Schlüssel des Modelldienstes darf dafür nicht verwendet werden.",
   "code.internal":
     "Auf dem Server ist etwas schiefgelaufen. Nenne dem Betreiber die Nummer der Anfrage.",
   failed: "{what}: {why}",

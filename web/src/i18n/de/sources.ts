@@ -114,7 +114,8 @@ export const sources: Translation["sources"] = {
   "learning.failed":
     "Das Lernen ist fehlgeschlagen. Unter „Verwaltung“, „Aufträge“ kann es neu versucht werden.",
   "learning.learned": "Aus diesem Chat wurde gelernt.",
-  "learning.off": "Nicht gelernt: auf „Nur auf Verlangen“ eingestellt.",
+  "learning.off": "Nicht daraus gelernt. Mit „Jetzt lernen“ geht es.",
+  "learning.manual": "Nicht gelernt: auf „Nur auf Verlangen“ eingestellt.",
   "learning.waiting_for_model":
     "Noch nicht gelernt: Importierte Chats brauchen ein Chatmodell, und keines ist eingerichtet.",
   "learning.no_model": "Daraus wurde nicht gelernt: Es ist kein Chatmodell eingerichtet.",

@@ -140,7 +140,7 @@ export const data = {
   "receipt.files": "Removed from the database; removed from disk at the next clean-up",
   "receipt.filesDone": "Removed from the database and from its files",
   "receipt.journal": "In the erasure journal: erased again if a backup is restored",
-  "receipt.noJournal": "A restored backup would bring it back.",
+  "receipt.noJournal": "No erasure journal is set up, so a restored backup would bring it back.",
   "receipt.more": "What could not be removed, and how to check this offline",
   "receipt.left": "Lukasa cannot reach:",
   "receipt.each":

@@ -4,4 +4,5 @@ export const detail = {
   "part.sources": "Sources",
   "part.history": "History",
   "part.used": "Used",
+  related: "Related memories",
 } as const;

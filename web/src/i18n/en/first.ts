@@ -2,9 +2,8 @@
 import { chat } from "./chat.ts";
 import { data } from "./data.ts";
 import { memory } from "./memory.ts";
-import { panel } from "./panel.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { sources } from "./sources.ts";
 
-export const first = { shell, memory, chat, sources, data, settings, panel };
+export const first = { shell, memory, chat, sources, data, settings };

@@ -290,7 +290,7 @@ export const memory = {
   "first.example.3": "I live in …",
   "first.saved": "Saved. New chats will use it",
   "next.title": "Next step",
-  "next.text": "Saved. Connect an assistant so that it knows this.",
+  "next.text": "Connect an assistant so that it knows this.",
   "next.connect": "Connect",
   "next.import": "Import",
   "next.hide": "Hide this hint",

@@ -108,7 +108,8 @@ export const sources = {
   "learning.running": "Learning now.",
   "learning.failed": "Learning failed. An operator can retry it under Administration, Jobs.",
   "learning.learned": "Learned from this chat.",
-  "learning.off": "Not learned: set to “Only when asked to”.",
+  "learning.off": "Not learned from. Choose Learn now to do it.",
+  "learning.manual": "Not learned: set to “Only when asked to”.",
   "learning.waiting_for_model":
     "Not learned from yet: imported chats need a chat model, and none is configured.",
   "learning.no_model": "Not learned from: no chat model is configured.",

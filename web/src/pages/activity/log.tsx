@@ -9,6 +9,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { useApps } from "../../data/apps.ts";
 import { isConsoleChat } from "../../data/console-chat.ts";
 import { useMemories } from "../../data/memories.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useWrite } from "../../data/writes.ts";
 import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -211,7 +212,7 @@ function Row({
             dir="auto"
             className="text-ink no-underline hover:underline"
           >
-            {memory.content}
+            {shownContent(memory)}
           </Link>
         ) : (
           <span className="text-muted">

@@ -8,6 +8,7 @@ import { Check, ChevronRight, CircleAlert, Search } from "lucide-react";
 import { LukasaError } from "lukasa-client";
 import { type ReactNode, useId, useState } from "react";
 import { useMemory } from "../../data/memories.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import type { Call } from "../../features/chat/rounds.ts";
 import { nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -144,7 +145,9 @@ export function MemoryWords({ id, words, link }: { id: string; words?: string; l
   const memory = useMemory(id);
   const gone = memory.error instanceof LukasaError && memory.error.status === 404;
   if (gone) return <span className="text-faint italic">{t("chat.erased")}</span>;
-  const text = words ?? memory.data?.content ?? "…";
+  // The words are the stored ones of the memory, unless it has changed since.
+  const isCurrent = memory.data && (words === undefined || words === memory.data.content);
+  const text = isCurrent ? shownContent(memory.data) : (words ?? "…");
   if (!link) return <bdi>{text}</bdi>;
   return (
     <Link

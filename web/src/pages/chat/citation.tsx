@@ -61,7 +61,7 @@ function CitedText({ memory }: { memory: MemoryView }) {
   return (
     <div className="flex flex-col gap-2">
       <p dir="auto" className="font-medium">
-        {shownContent(memory.content)}
+        {shownContent(memory)}
       </p>
       {quote && (
         <blockquote

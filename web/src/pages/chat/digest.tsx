@@ -1,16 +1,14 @@
 /** What was learned from a chat and what was not, each with one click to change it. */
 import { useQueryClient } from "@tanstack/react-query";
 import type { MemoryView, SessionView } from "lukasa-client";
-import { useEffect, useState } from "react";
-import { showFailure } from "../../base/failures.ts";
-import { useLukasa } from "../../base/sign-in.ts";
+import { useEffect } from "react";
 import { useMemories } from "../../data/memories.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
 import { newest, sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { useOneSession, usePasses } from "../../data/sources.ts";
-import { LearningState, LeftOut } from "../../features/learning/learning.tsx";
+import { LearningState, LearnNow, LeftOut } from "../../features/learning/learning.tsx";
 import { Certainty } from "../../features/memory/badges.tsx";
 import { labelFor } from "../../features/memory/labels.ts";
 import { t } from "../../i18n/index.ts";
@@ -33,7 +31,7 @@ export function ChatDigest({ listed }: { listed: SessionView }) {
 
 function Digest({
   session,
-  learning: { state, learned_at },
+  learning: { learned_at },
 }: {
   session: SessionView;
   learning: NonNullable<SessionView["learning"]>;
@@ -61,7 +59,7 @@ function Digest({
         <div className="min-w-0 flex-1">
           <LearningState session={session} />
         </div>
-        {state === "waiting_for_pause" && <LearnNow id={session.id} />}
+        <LearnNow session={session} />
       </header>
       {learned.length > 0 && (
         <div className="border-t">
@@ -82,27 +80,6 @@ function Digest({
   );
 }
 
-function LearnNow({ id }: { id: string }) {
-  const lukasa = useLukasa();
-  const queries = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const learn = async () => {
-    setBusy(true);
-    try {
-      await lukasa.sessions.learn(id);
-      await queries.invalidateQueries({ queryKey: ["sessions"] });
-    } catch (error) {
-      showFailure(error, { retry: learn });
-    }
-    setBusy(false);
-  };
-  return (
-    <Button small busy={busy} onClick={() => void learn()}>
-      {t("chat.digest.now")}
-    </Button>
-  );
-}
-
 function LearnedItem({ memory }: { memory: MemoryView }) {
   const writes = useMemoryWrites();
   const proposals = useProposalWrites();
@@ -111,7 +88,7 @@ function LearnedItem({ memory }: { memory: MemoryView }) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
       <span dir="auto" className="min-w-0 flex-1 basis-56">
-        {shownContent(memory.content)}
+        {shownContent(memory)}
       </span>
       {proposed ? (
         <Badge tone="accent">{labelFor("status", memory.status)}</Badge>

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Ghost, MessagesSquare, PencilLine, X } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import type { Mode } from "../../data/gateway.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { ModelHelp } from "../../features/model/help.tsx";
 import { t } from "../../i18n/index.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
@@ -93,7 +94,7 @@ export function About({
             params={{ id }}
             className="text-ink underline decoration-line underline-offset-2"
           >
-            <bdi>{memory?.content ?? "…"}</bdi>
+            <bdi>{memory ? shownContent(memory) : "…"}</bdi>
           </Link>
         )}
       </p>

@@ -11,6 +11,7 @@ import { LukasaError, type MemoryView, type OperationView } from "lukasa-client"
 import { useLukasa } from "../../base/sign-in.ts";
 import { useHistory, useMemory } from "../../data/memories.ts";
 import { useProposalWrites } from "../../data/proposals.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useWrite } from "../../data/writes.ts";
 import type { Call } from "../../features/chat/rounds.ts";
 import { Proposal } from "../../features/memory/proposals.tsx";
@@ -131,7 +132,7 @@ function Words({
   if (before && after && before.content !== after.content) {
     return <Diff before={before.content} after={after.content} />;
   }
-  return <MemoryWords id={id} words={after?.content ?? call.words[id]} />;
+  return <MemoryWords id={id} words={after ? shownContent(after) : call.words[id]} />;
 }
 
 function UndoButton({ operation, words }: { operation: OperationView; words?: string }) {
@@ -200,7 +201,7 @@ function WhatChanged({
           {before && after && before.content !== after.content ? (
             <Diff before={before.content} after={after.content} />
           ) : (
-            <MemoryWords id={id} words={after?.content ?? call.words[id]} />
+            <MemoryWords id={id} words={after ? shownContent(after) : call.words[id]} />
           )}
         </Row>
         {memory && (

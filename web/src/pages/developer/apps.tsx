@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import type { IssuedView, KeyView } from "lukasa-client";
 import { useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
@@ -43,7 +43,7 @@ export function Apps() {
       setLeaving(undefined);
       showToast({ text: t("developer.keys.revoked"), about: key.name });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showToast({ text: explanationOf(error), tone: "bad" });
     }
     await queries.invalidateQueries({ queryKey: ["keys"] });
   };

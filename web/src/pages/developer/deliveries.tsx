@@ -1,6 +1,6 @@
 /** Deliveries of a webhook by state, and sending them again. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { nameText, t } from "../../i18n/index.ts";
@@ -28,7 +28,7 @@ export function Deliveries({ webhook }: { webhook: string }) {
       await lukasa.webhooks.replay(webhook, body);
       showToast({ text: t("developer.webhooks.replayed") });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showToast({ text: explanationOf(error), tone: "bad" });
     }
     await queries.invalidateQueries({ queryKey: key });
   };

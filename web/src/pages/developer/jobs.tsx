@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { JobView } from "lukasa-client";
 import { useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useSessions } from "../../data/sessions.ts";
@@ -36,7 +36,7 @@ export function Jobs() {
       for (const job of some) await lukasa.learning.retry(job.id);
       showToast({ text: t("developer.jobs.retried", { count: some.length }) });
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showToast({ text: explanationOf(error), tone: "bad" });
     }
     await queries.invalidateQueries({ queryKey: ["jobs"] });
     setBusy(false);

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { SignInLink, UserView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useLukasa, useSignIn, useSignInActions } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
@@ -31,7 +31,7 @@ export function Users() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
-  const failed = (error: unknown) => showToast({ text: sentenceOf(error), tone: "bad" });
+  const failed = (error: unknown) => showToast({ text: explanationOf(error), tone: "bad" });
   const add = async (event: FormEvent) => {
     event.preventDefault();
     try {

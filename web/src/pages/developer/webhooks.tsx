@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Webhook } from "lucide-react";
 import type { CreatedWebhook, WebhookView } from "lukasa-client";
 import { type FormEvent, useState } from "react";
-import { sentenceOf } from "../../base/problems.ts";
+import { explanationOf } from "../../base/problems.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { t } from "../../i18n/index.ts";
@@ -110,7 +110,7 @@ function WebhookRow({ webhook }: { webhook: WebhookView }) {
     try {
       await work();
     } catch (error) {
-      showToast({ text: sentenceOf(error), tone: "bad" });
+      showToast({ text: explanationOf(error), tone: "bad" });
     }
     await queries.invalidateQueries({ queryKey: KEY });
   };

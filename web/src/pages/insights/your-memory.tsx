@@ -1,7 +1,9 @@
 /** What a user wants to know about their memory, in plain words: how many, about what, how it grew, what was used. */
+
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef } from "react";
 import { useMemories } from "../../data/memories.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useUseCounts } from "../../data/uses.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
 import { locale, t } from "../../i18n/index.ts";
@@ -198,7 +200,7 @@ function MostUsed() {
             dir="auto"
             className="line-clamp-2 min-w-0 rounded-sm text-ink no-underline hover:underline pointer-coarse:py-2"
           >
-            {memory.content}
+            {shownContent(memory)}
           </Link>
           <span className="shrink-0 text-meta text-muted tabular-nums">
             {t("insights.yours.answers", { count: answers })}

@@ -201,7 +201,7 @@ const MemoryCard = memo(function MemoryCard({
       )}
     >
       <span dir="auto" className="line-clamp-3 w-full">
-        <Highlighted text={shownContent(memory.content)} />
+        <Highlighted text={shownContent(memory)} />
       </span>
       <span className="flex w-full flex-wrap items-center gap-2 text-fine text-muted">
         {selected ? <Selected /> : <Force force={memory.force} />}

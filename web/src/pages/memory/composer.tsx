@@ -1,4 +1,5 @@
 /** An input to save a memory. It shows what the text is, the area it belongs to, and memories that say the same. */
+
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { useLukasa } from "../../base/sign-in.ts";
@@ -7,6 +8,7 @@ import { useDomains } from "../../data/domains.ts";
 import { fieldsOf, NEW_KINDS, type NewKind, suggestedKind } from "../../data/kind.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useMemoryWrites } from "../../data/memory-writes.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { similarMemories } from "../../data/similar.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
@@ -78,7 +80,7 @@ export function Composer({ onDone }: { onDone: () => void }) {
               <span key={one.id}>
                 {t("memory.similarTo")}{" "}
                 <Link to="/memory/$id" params={{ id: one.id }} dir="auto">
-                  {one.content}
+                  {shownContent(one)}
                 </Link>
               </span>
             ))}

@@ -5,7 +5,7 @@
 import { type FormEvent, useRef, useState } from "react";
 import { useSignIn } from "../../base/sign-in.ts";
 import { curl } from "../../data/curl.ts";
-import { chatsImported, useImports } from "../../data/import-list.ts";
+import { useImports } from "../../data/import-list.ts";
 import { useSaveInArea } from "../../data/save-in-area.ts";
 import { ConnectCards, ConnectCommand } from "../../features/connect/connect-cards.tsx";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
@@ -28,11 +28,11 @@ const EXAMPLES = [
 /** `onWork(true)` keeps this page, although there are memories: some lines of a list were refused. */
 export function FirstVisit({ onWork }: { onWork: (working: boolean) => void }) {
   const signIn = useSignIn();
-  const chats = chatsImported(useImports().data ?? []);
+  const imports = useImports().data ?? [];
   const command = curl("/api/memory", { content: t("memory.first.example.1") }, signIn);
   return (
     <div className="flex flex-col gap-8 px-4 pt-2 pb-12 sm:px-6">
-      {chats > 0 && <ImportedChats count={chats} />}
+      <ImportedChats imports={imports} />
       <Question />
       <Card title={t("memory.first.bring")}>
         <PasteBox onWork={onWork} whole />

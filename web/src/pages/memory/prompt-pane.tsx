@@ -2,6 +2,7 @@
  * What the assistant sees: the lines that a new chat without a project begins with, live. A line is struck when a
  * memory of it is forgotten or when it is no longer included, and the bar of tokens shrinks; undo brings it back.
  */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
@@ -15,6 +16,7 @@ import {
   type PromptLine,
   sectionsOf,
 } from "../../data/prompt-lines.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { type OpenMemory, useMemoryActions } from "../../features/memory/actions.ts";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
@@ -211,7 +213,7 @@ function Line({
           {members.map((member) => (
             <MenuItem key={member.id} onSelect={() => onOpen(member)}>
               <span dir="auto" className="block max-w-80 truncate">
-                {member.content}
+                {shownContent(member)}
               </span>
             </MenuItem>
           ))}

@@ -126,7 +126,7 @@ export const Row = memo(function Row(props: RowProps) {
             {/* Text of either direction is aligned with the page's start, and keeps its own direction. */}
             <span className="flex min-w-0 flex-1 flex-col text-left rtl:text-right">
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
-                <Highlighted text={shownContent(memory.content)} words={why?.matched} />
+                <Highlighted text={shownContent(memory)} words={why?.matched} />
               </span>
               {memory.force === "hard" && memory.value != null && <Rule memory={memory} />}
               {why && <Why why={why} />}

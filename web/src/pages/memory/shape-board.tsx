@@ -1,7 +1,9 @@
 /** The board of beads as SVG: names, strings, the time axis, and the card of the bead under the pointer. */
+
 import { memo, useContext, useRef, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
@@ -166,7 +168,7 @@ function labelOf(
   if (!memory) return "";
   const when = day(dateOf(memory), timeZone);
   if (memories.length > 1) return t("memory.shape.many", { count: memories.length, area, when });
-  return t("memory.shape.one", { content: memory.content, area, when });
+  return t("memory.shape.one", { content: shownContent(memory), area, when });
 }
 
 const BeadMark = memo(
@@ -306,7 +308,7 @@ function BeadCard({ bead, dateOf, plan }: { bead: Bead; dateOf: TimeOf; plan: Pl
       <p dir="auto" className="line-clamp-3">
         {bead.memories.length > 1
           ? t("memory.count", { count: bead.memories.length })
-          : memory.content}
+          : shownContent(memory)}
       </p>
       <p className="text-meta text-muted">{day(dateOf(memory), timeZone)}</p>
     </div>

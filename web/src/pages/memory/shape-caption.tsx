@@ -1,8 +1,10 @@
 /** What the selected bead says, in a place that does not move. */
+
 import type { MemoryView } from "lukasa-client";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { certaintyOf, sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
 import { t } from "../../i18n/index.ts";
@@ -113,7 +115,7 @@ function Sentence({
       )}
     >
       <span dir="auto" className={short ? "line-clamp-1" : "line-clamp-2 sm:line-clamp-1"}>
-        {memory.content}
+        {shownContent(memory)}
       </span>
     </button>
   );

@@ -2,6 +2,7 @@
  * The board of beads as a picture file: an SVG of its own, with the colours of the page and, if asked for, the
  * texts of the memories. Pure, except for the colours and the conversion to PNG.
  */
+import { shownContent } from "../../data/shown-content.ts";
 import { areaColour } from "../../features/memory/area-colours.ts";
 import { labelsOf, type Tick } from "./shape-axis.ts";
 import { type BeadShape, numberOf, shapeOf, shineOf } from "./shape-kinds.ts";
@@ -172,6 +173,10 @@ function legendOf({ legend, colours }: Picture, y: number): string {
   return parts.join("") + name;
 }
 
+function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
+}
+
 /** The texts of the memories in the picture, by area, the latest first. */
 function textsOf({ lanes, colours }: Picture): { text: string; colour: string }[] {
   return lanes
@@ -180,10 +185,7 @@ function textsOf({ lanes, colours }: Picture): { text: string; colour: string }[
         .flatMap((bead) => bead.memories)
         .reverse()
         .map((memory) => ({
-          text:
-            memory.content.length > MAX_TEXT
-              ? `${memory.content.slice(0, MAX_TEXT - 1)}…`
-              : memory.content,
+          text: shortened(shownContent(memory)),
           colour: colours.areas[areaColour(lane.domain)] ?? colours.muted,
         })),
     )

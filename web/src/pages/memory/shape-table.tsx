@@ -1,10 +1,12 @@
 /** The memories of the board as a table, and the legend. Only the visible rows are rendered. */
+
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { MemoryView } from "lukasa-client";
 import { useMemo, useRef } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
 import { certaintyOf, sourceOf } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
 import { t } from "../../i18n/index.ts";
@@ -104,7 +106,7 @@ export function ShapeTable({
                   className="min-h-11 w-full py-2 text-start hover:underline"
                 >
                   <span dir="auto" className="line-clamp-2">
-                    {memory.content}
+                    {shownContent(memory)}
                   </span>
                 </button>
               </Cell>

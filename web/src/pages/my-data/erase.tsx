@@ -7,6 +7,7 @@ import { useLukasa, useSignIn, useSignInActions } from "../../base/sign-in.ts";
 import { useMemories } from "../../data/memories.ts";
 import { byErasure, useReceipts } from "../../data/receipts.ts";
 import { newest, plain } from "../../data/select.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { ReceiptCard, RemovedCounts } from "../../features/erasure/receipt-card.tsx";
 import { EraseMemory } from "../../features/memory/erase-memory.tsx";
 import { t } from "../../i18n/index.ts";
@@ -54,7 +55,7 @@ function EraseOne() {
           {found.slice(0, MAX_FOUND).map((memory) => (
             <li key={memory.id} className="flex min-h-row items-center justify-between gap-3">
               <span dir="auto" className="min-w-0">
-                {memory.content}
+                {shownContent(memory)}
               </span>
               <Button small onClick={() => setChosen(memory)}>
                 {t("data.erase.act")}

@@ -9,7 +9,7 @@ import { showFailure } from "../../base/failures.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
-import { chatsImported, useImports } from "../../data/import-list.ts";
+import { useImports } from "../../data/import-list.ts";
 import { countTexts, type ImportProgress, readImportFile, runImport } from "../../data/imports.ts";
 import { announceUndo, forgetUndo } from "../../data/writes.ts";
 import { PasteBox } from "../../features/paste/paste-box.tsx";
@@ -46,7 +46,7 @@ export function Import() {
   /** The import that this page just made, if it has nothing to decide. */
   const [taken, setTaken] = useState<string>();
   const [error, setError] = useState<unknown>();
-  const chats = chatsImported((useImports().data ?? []).filter((one) => one.id === taken));
+  const brought = (useImports().data ?? []).filter((one) => one.id === taken);
   useShortcuts(t("data.title"), [
     { keys: "i", label: t("data.import.choose"), run: () => picker.current?.click() },
   ]);
@@ -86,9 +86,12 @@ export function Import() {
       try {
         const { importId, counts } = await runImport(lukasa, file, { ...options, dryRun: false });
         setPreview(undefined);
-        announceUndo(importId, t("data.import.taken"), countTexts(counts).join(", "), () =>
-          undoImport(lukasa, queries, importId, file.name),
-        );
+        announceUndo({
+          id: importId,
+          text: t("data.import.taken"),
+          about: countTexts(counts).join(", "),
+          undo: () => undoImport(lukasa, queries, importId, file.name),
+        });
         const imports = await lukasa.imports.list().catch(() => []);
         if (imports.some((one) => one.id === importId && one.undecided > 0)) {
           void navigate({ to: "/reveal", search: { import: importId } });
@@ -147,7 +150,7 @@ export function Import() {
           </Disclosure>
           {running && <RunningBar running={running} onStop={() => abort.current?.abort()} />}
           {error !== undefined && <ProblemCard error={error} />}
-          {chats > 0 && <ImportedChats count={chats} />}
+          <ImportedChats imports={brought} />
           {preview && (
             <ImportPreview
               preview={preview}

@@ -1,9 +1,11 @@
 /** The areas with their memories. Only the visible lines are rendered: an import may have a thousand. */
+
 import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/react-virtual";
 import { Check, RotateCcw, X } from "lucide-react";
 import type { MemoryView } from "lukasa-client";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -169,7 +171,7 @@ function MemoryLine({
         dir="auto"
         className={classes("min-w-0 flex-1 py-2", dropped && "text-muted line-through")}
       >
-        {memory.content}
+        {shownContent(memory)}
       </span>
       <Button
         small
@@ -181,7 +183,7 @@ function MemoryLine({
       >
         {dropped ? <RotateCcw size={14} aria-hidden /> : <X size={14} aria-hidden />}
         {t(dropped ? "reveal.putBack" : "reveal.drop")}
-        <span className="sr-only">{memory.content}</span>
+        <span className="sr-only">{shownContent(memory)}</span>
         {current && <Kbd keys="d" />}
       </Button>
     </div>

@@ -7,6 +7,7 @@ import { useLiveEvent } from "../../base/live.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
 import { putItem } from "../../data/review-counts.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
 import { dayOf } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
@@ -71,7 +72,7 @@ export function useDeck(consent: Consent) {
   ) => {
     const decision = decide(card, verdict, words);
     const say = t(`review.did.${verdict}`);
-    const written = await write({ say, about: words ?? card.item.memory.content, run });
+    const written = await write({ say, about: words ?? shownContent(card.item.memory), run });
     if (!written) return refuse(decision);
     const operation = written.event.operation_id ?? undefined;
     setDecided((all) =>
@@ -123,7 +124,13 @@ export function useDeck(consent: Consent) {
       if (card.kind !== "contradiction") return;
       const { yes, no, against } = card.item;
       if (side === 1) void send(card, "kept", () => lukasa.review.answer(yes));
-      else void send(card, "corrected", () => lukasa.review.answer(no), against?.content);
+      else
+        void send(
+          card,
+          "corrected",
+          () => lukasa.review.answer(no),
+          against ? shownContent(against) : undefined,
+        );
     },
     /** Keeps both sides of a contradiction. */
     keepBoth: (card: Card) => {
@@ -136,11 +143,11 @@ export function useDeck(consent: Consent) {
       if (card.kind !== "contradiction") return;
       const { against } = card.item;
       if (!against) return;
-      const decision = decide(card, "corrected", against.content);
+      const decision = decide(card, "corrected", shownContent(against));
       const operations: string[] = [];
       await writeAll({
         say: t("review.did.changed", { day: dayOf(on, null) }),
-        about: against.content,
+        about: shownContent(against),
         inOrder: true,
         runs: changeRuns(lukasa, card.item, on),
         after: ({ event }) => event.operation_id && operations.push(event.operation_id),
@@ -194,10 +201,10 @@ export function useDeck(consent: Consent) {
           ? t("review.consent.text")
           : card.kind === "contradiction"
             ? t("review.announceSides", {
-                first: card.item.memory.content,
-                second: card.item.against?.content ?? "",
+                first: shownContent(card.item.memory),
+                second: card.item.against ? shownContent(card.item.against) : "",
               })
-            : card.item.memory.content;
+            : shownContent(card.item.memory);
       const place = t("review.place", { at, of });
       return `${result ? `${result}. ` : ""}${place}. ${question(card)} ${words}`;
     },

@@ -50,7 +50,7 @@ export function CardFace({
         <Editor memory={item.memory} onEdited={onEdited} />
       ) : (
         <p dir="auto" className="text-title font-normal">
-          {shownContent(item.memory.content)}
+          {shownContent(item.memory)}
         </p>
       )}
       <Meta memory={item.memory} />
@@ -101,7 +101,7 @@ function Side({
     >
       <h3 className="text-fine text-muted">{title}</h3>
       <p dir="auto" className="text-lead leading-snug">
-        {shownContent(memory.content)}
+        {shownContent(memory)}
       </p>
       <Meta memory={memory} />
       <EvidenceList memory={memory} />

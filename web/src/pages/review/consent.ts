@@ -8,6 +8,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { REVIEW, useMentionedDomains } from "../../data/review.ts";
+import { announceUndo } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 
@@ -46,7 +47,7 @@ export function useConsent(wanted: boolean): Consent {
   /** Whether the card is the consent that the preset asks for. */
   const agrees = (name: string) =>
     asked.data?.some((one) => one.domain === name && one.consent) ?? false;
-  const open = async (name: string, wish: boolean): Promise<void> => {
+  const open = async (name: string, wish: boolean, isUndo = false): Promise<void> => {
     const before = domains.data?.find((one) => one.name === name);
     if (!before) return;
     touch([name]);
@@ -60,14 +61,13 @@ export function useConsent(wanted: boolean): Consent {
         show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
       }
       void queries.invalidateQueries({ queryKey: REVIEW });
-      showToast({
-        text: t(wish ? "review.consent.opened" : "review.consent.shut"),
-        about: domainName(before),
-        action: { label: t("shell.undo.undo"), run: () => void open(name, !wish) },
-      });
+      const text = t(wish ? "review.consent.opened" : "review.consent.shut");
+      const about = domainName(before);
+      if (isUndo) showToast({ text, about });
+      else announceUndo({ text, about, undo: () => open(name, !wish, true) });
     } catch (error) {
       show(before);
-      showFailure(error, { about: domainName(before), retry: () => open(name, wish) });
+      showFailure(error, { about: domainName(before), retry: () => open(name, wish, isUndo) });
     }
   };
   const decline = async (): Promise<void> => {

@@ -1,9 +1,11 @@
 /** Review page: a deck of cards, each answered with one key and undone with Z. */
+
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ArrowDown, ArrowLeft, ArrowRight, Check, Inbox, Pencil } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useReview, useUnlisted } from "../../data/review.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { review } from "../../i18n/en/review.ts";
 import { addMessages, known, locale, t } from "../../i18n/index.ts";
@@ -301,7 +303,7 @@ function Deck({
         {card.kind === "contradiction" && card.item.against && (
           <ChangedOn
             key={card.id}
-            text={t("review.changed.text", { memory: card.item.against.content })}
+            text={t("review.changed.text", { memory: shownContent(card.item.against) })}
             day={card.item.against.valid_from.slice(0, 10)}
             open={dating === card.id}
             onOpen={(wanted) => setDating(wanted ? card.id : undefined)}

@@ -1,4 +1,5 @@
 /** Review as a list: chosen in ranges and answered together, with one undo. */
+
 import { useNavigate } from "@tanstack/react-router";
 import { Check, X } from "lucide-react";
 import type { MemoryView, ReviewItem } from "lukasa-client";
@@ -6,6 +7,7 @@ import { useMemo, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useMemories } from "../../data/memories.ts";
 import { useReview } from "../../data/review.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -158,7 +160,7 @@ function Entry({ memory }: { memory: MemoryView }) {
   return (
     <span className="flex min-w-0 flex-1 flex-col gap-x-3 gap-y-0.5 sm:flex-row sm:items-center">
       <span dir="auto" className="line-clamp-2 min-w-0 flex-1">
-        {memory.content}
+        {shownContent(memory)}
       </span>
       <span className="flex shrink-0 gap-1.5">
         {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}

@@ -1,9 +1,11 @@
 /** Contradictions as a list: chosen in ranges and answered together, with one undo. */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useBatchWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -73,8 +75,8 @@ export function PairList({ pairs }: { pairs: readonly Pair[] }) {
       >
         {({ memory, against }) => (
           <span className="flex min-w-0 flex-1 flex-col gap-0.5 py-1">
-            <Side name={t("review.side.standing")} words={memory.content} />
-            <Side name={t("review.side.against")} words={against.content} />
+            <Side name={t("review.side.standing")} words={shownContent(memory)} />
+            <Side name={t("review.side.against")} words={shownContent(against)} />
           </span>
         )}
       </Rows>

@@ -5,6 +5,7 @@ import { Undo2 } from "lucide-react";
 import type { DomainView } from "lukasa-client";
 import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -101,10 +102,10 @@ function Words({ decision }: { decision: Decision }) {
   if (words && card.kind === "contradiction") {
     return (
       <>
-        <del className="text-muted">{card.item.memory.content}</del> {words}
+        <del className="text-muted">{shownContent(card.item.memory)}</del> {words}
       </>
     );
   }
   if (words) return <Diff before={card.item.memory.content} after={words} />;
-  return card.item.memory.content;
+  return shownContent(card.item.memory);
 }

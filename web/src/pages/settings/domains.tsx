@@ -9,6 +9,7 @@ import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePolicy, useUpdatePolicy } from "../../data/policy.ts";
+import { announceUndo } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -68,7 +69,7 @@ function Domain({ domain }: { domain: DomainView }) {
   const own = policy.data?.user.domains as Record<string, string> | null | undefined;
   const chosen = own?.[domain.name] ?? "same";
 
-  const turn = async (wanted: boolean, silent = false) => {
+  const turn = async (wanted: boolean, isUndo = false) => {
     const put = (view: DomainView) =>
       queries.setQueryData<DomainView[]>(["domains"], (all) =>
         all?.map((one) => (one.name === view.name ? view : one)),
@@ -78,13 +79,16 @@ function Domain({ domain }: { domain: DomainView }) {
       put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
     } catch (error) {
       put(domain);
-      showFailure(error, { about: name, retry: () => turn(wanted, silent) });
+      showFailure(error, { about: name, retry: () => turn(wanted, isUndo) });
       return;
     }
-    if (silent) return;
-    showToast({
+    if (isUndo) {
+      showToast({ text: t("shell.undo.undone") });
+      return;
+    }
+    announceUndo({
       text: t(wanted ? "settings.domains.opened" : "settings.domains.wasShut", { name }),
-      action: { label: t("shell.undo.undo"), run: () => void turn(!wanted, true) },
+      undo: () => turn(!wanted, true),
     });
   };
   const admit = (value: string) => {

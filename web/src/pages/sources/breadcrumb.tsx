@@ -1,8 +1,10 @@
 /** Breadcrumb of the open levels. */
+
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { useMemory } from "../../data/memories.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { useEpisodes, useOneSession, usePortraits } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { t } from "../../i18n/index.ts";
@@ -107,7 +109,7 @@ export function Breadcrumb({ search }: { search: SourcesParams }) {
 
 function MemoryName({ id }: { id: string }) {
   const memory = useMemory(id);
-  return memory.data?.content ?? t("sources.level.memory");
+  return memory.data ? shownContent(memory.data) : t("sources.level.memory");
 }
 
 /** The search parameters one level up, for the shortcut. */

@@ -13,7 +13,7 @@ import { useTitle } from "../../data/titles.ts";
 import { useWrite } from "../../data/writes.ts";
 import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
 import { useChatWrites } from "../../features/chat/writes.ts";
-import { LearningState, LeftOut } from "../../features/learning/learning.tsx";
+import { LearningState, LearnNow, LeftOut } from "../../features/learning/learning.tsx";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -125,7 +125,10 @@ function Reader({
             <Time at={allTurns[0]?.said_at ?? session.opened_at} absolute />
             {session.incognito && <Badge>{t("sources.incognito")}</Badge>}
           </p>
-          <LearningState session={session} />
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <LearningState session={session} />
+            <LearnNow session={session} />
+          </div>
         </div>
         <Button small onClick={() => setRemoving("chat")}>
           <Trash2 size={14} aria-hidden />

@@ -1,15 +1,21 @@
 /** The list of episodes, and one episode with its turns and dependent memories. */
 
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { BookOpenText, EyeOff, Pencil, Trash2 } from "lucide-react";
 import type { DependentMemory, EpisodeView } from "lukasa-client";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { useLukasa } from "../../base/sign-in.ts";
+import { currentEpisode, rememberEpisode } from "../../data/episode-successor.ts";
 import { episodeName, turnText } from "../../data/hidden.ts";
 import { useTurns } from "../../data/sessions.ts";
-import { useDependents, useEpisodes, useOneSession } from "../../data/sources.ts";
+import { shownContent } from "../../data/shown-content.ts";
+import {
+  useEpisodeDependents,
+  useEpisodes,
+  useOneSession,
+  useReplaceEpisode,
+} from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
 import { useWrite } from "../../data/writes.ts";
 import { LINK, Quoted, quotesIn, useCaption } from "../../features/sources/evidence.tsx";
@@ -85,12 +91,23 @@ export function Episodes() {
 
 export function EpisodeLevel({ search }: { search: SourcesParams & { episode: string } }) {
   const [showHidden, setShowHidden] = useState(false);
+  const navigate = useNavigate();
   const episodes = useEpisodes(undefined, showHidden);
+  const episode = currentEpisode(search.episode, episodes.data ?? []);
+  const id = episode?.id;
+  // The address of an episode that was replaced.
+  const isReplaced = id !== undefined && id !== search.episode;
+  useEffect(() => {
+    if (episode) rememberEpisode(episode);
+  }, [episode]);
+  useEffect(() => {
+    if (isReplaced)
+      void navigate({ to: "/sources", search: { ...search, episode: id }, replace: true });
+  }, [isReplaced, id, search, navigate]);
   if (episodes.error) {
     return <ProblemCard error={episodes.error} retry={() => void episodes.refetch()} />;
   }
   if (!episodes.data) return <Skeleton rows={3} />;
-  const episode = episodes.data.find((one) => one.id === search.episode);
   if (!episode) {
     return <EmptyState title={t("sources.gone")} text={t("sources.missing.deleted")} />;
   }
@@ -98,6 +115,7 @@ export function EpisodeLevel({ search }: { search: SourcesParams & { episode: st
     <Episode
       key={episode.id}
       episode={episode}
+      listedAt={episodes.dataUpdatedAt}
       search={search}
       showHidden={showHidden}
       onShow={() => setShowHidden(true)}
@@ -107,24 +125,27 @@ export function EpisodeLevel({ search }: { search: SourcesParams & { episode: st
 
 function Episode({
   episode,
+  listedAt,
   search,
   showHidden,
   onShow,
 }: {
   episode: EpisodeView;
+  /** When the list with this episode was read. */
+  listedAt: number;
   search: SourcesParams;
   showHidden: boolean;
   /** Shows hidden text about domains that are off. */
   onShow: () => void;
 }) {
   const lukasa = useLukasa();
-  const queries = useQueryClient();
+  const replace = useReplaceEpisode();
   const write = useWrite();
   const navigate = useNavigate();
   const [removing, setRemoving] = useState(false);
   const [editing, setEditing] = useState(false);
   const title = useTitle(useOneSession(episode.session_id, showHidden).data);
-  const dependents = useDependents({ episode_id: episode.id });
+  const dependents = useEpisodeDependents(episode.id, listedAt);
   const from = { portrait: search.portrait, memory: search.memory, episode: episode.id };
   useShortcuts(t("sources.title"), [
     { keys: "d", label: t("sources.depends.open"), run: () => setRemoving(true) },
@@ -135,21 +156,20 @@ function Episode({
     },
   ]);
   const save = async (words: EpisodeWords) => {
-    // The edited episode has another id.
-    let id = episode.id;
+    let edited: EpisodeView | undefined;
     const written = await write({
       say: t("sources.episodes.saved"),
       about: words.summary,
       run: async () => {
-        const edited = await lukasa.episodes.update(episode.id, words);
-        id = edited.episode.id;
-        return { memory: null, event: edited.event, message: "" };
+        const { episode: one, event } = await lukasa.episodes.update(episode.id, words);
+        edited = one;
+        return { memory: null, event, message: "" };
       },
     });
-    if (!written) return;
+    if (!written || !edited) return;
     setEditing(false);
-    await queries.invalidateQueries({ queryKey: ["sessions"] });
-    void navigate({ to: "/sources", search: { ...search, episode: id } });
+    // It has another id, which the level above puts into the address.
+    await replace(episode.id, edited);
   };
   const remove = () => {
     void navigate({ to: "/sources", search: parentLevel(search) });
@@ -241,7 +261,7 @@ function Episode({
                   dir="auto"
                   className="block px-4 py-2 text-ink no-underline -outline-offset-2 hover:bg-hover"
                 >
-                  {memory.content}
+                  {shownContent(memory)}
                 </Link>
               </li>
             ))}

@@ -5,6 +5,7 @@ import { Waypoints } from "lucide-react";
 import type { PortraitView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { useMemories } from "../../data/memories.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { usePortraits } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { portraitName } from "../../i18n/portraits.ts";
@@ -153,7 +154,8 @@ function Citations({
   return (
     <span className="inline-flex gap-0.5 align-middle">
       {ids.map((id) => {
-        const words = byId.get(id)?.content ?? "";
+        const memory = byId.get(id);
+        const words = memory ? shownContent(memory) : "";
         const number = numbers.get(id) ?? 0;
         return (
           <Tooltip key={id} text={words || t("sources.level.memory")}>

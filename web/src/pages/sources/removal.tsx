@@ -7,6 +7,7 @@
 import { Link } from "@tanstack/react-router";
 import type { DependentsView, WriteResult } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
+import { shownContent } from "../../data/shown-content.ts";
 import { type SourceName, useDependents } from "../../data/sources.ts";
 import { locale, nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -125,7 +126,7 @@ function Impact({ found, again }: { found: DependentsView; again: boolean }) {
                 dir="auto"
                 className="min-w-0 flex-1 py-0.5 text-ink no-underline hover:underline"
               >
-                {memory.content}
+                {shownContent(memory)}
               </Link>
               <Fate fate={fate} />
             </li>

@@ -5,6 +5,7 @@ import { CircleHelp, EyeOff, Trash2 } from "lucide-react";
 import type { DependentMemory, TurnView } from "lukasa-client";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { isHidden, turnText } from "../../data/hidden.ts";
+import { shownContent } from "../../data/shown-content.ts";
 import { Quoted, quotesIn } from "../../features/sources/evidence.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
@@ -117,7 +118,7 @@ export function Turn({
                   dir="auto"
                   className="block min-h-6 pointer-coarse:min-h-11 py-0.5 text-ink no-underline hover:underline"
                 >
-                  {memory.content}
+                  {shownContent(memory)}
                 </Link>
               </li>
             ))}

@@ -125,6 +125,28 @@ test("chat list by keyboard: new, next, rename, delete, undo", async ({ page, lu
   await expect(chats.getByRole("link", { name: /resident in Lisbon/ })).toBeFocused();
 });
 
+test("Z after archiving a chat moves it back, and undoes nothing else", async ({
+  page,
+  lukasa,
+}) => {
+  await life(lukasa);
+  await lukasa.memories.save("Plays the cello");
+  await open(page, "/chat/lisbon");
+  const chats = page.getByRole("navigation", { name: "Chats" });
+  const state = async () => (await lukasa.sessions.get("shifts")).state;
+  const before = await state();
+  await chats.getByText("night shifts").hover();
+  await page.getByRole("button", { name: /Actions for “Plan my night/ }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await expect.poll(state).toBe("archived");
+  await page.getByRole("main").focus();
+  await page.keyboard.press("z");
+  await expect.poll(state).not.toBe("archived");
+  expect(before).not.toBe("archived");
+  const now = await lukasa.memories.list().all();
+  expect(now.map((one) => one.content)).toEqual(["Plays the cello"]);
+});
+
 test("deleted chat takes along what was learned from it, and is restored with it", async ({
   page,
   lukasa,

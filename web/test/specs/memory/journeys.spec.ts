@@ -187,7 +187,7 @@ test("refused text stays in its field", async ({ page, lukasa, allowed }) => {
   const field = page.getByRole("textbox", { name: "A memory to save" });
   await field.fill("Something that took a while to put into words");
   await field.press("Enter");
-  await expect(page.getByText("The server did not accept this")).toBeVisible();
+  await expect(page.getByText("The server did not accept this. That is too long")).toBeVisible();
   await expect(field).toHaveValue("Something that took a while to put into words");
   await field.press("Escape");
   await page.locator("button[data-memory]").first().focus();

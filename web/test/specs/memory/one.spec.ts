@@ -30,6 +30,27 @@ test("history lists versions, and restoring one writes a new version", async ({ 
   await expect(panel).toHaveCount(0);
 });
 
+test("related memories are listed below a memory, and each opens", async ({ page, lukasa }) => {
+  for (const content of ["Grows tomatoes on the balcony", "Tomatoes need water", "Plays the cello"])
+    await lukasa.memories.save(content);
+  const clusters = await lukasa.clusters();
+  expect(clusters.map((one) => one.memories.length)).toEqual([2]);
+  const idOf = async (words: string) =>
+    (await lukasa.memories.list().all()).find((one) => one.content.includes(words))?.id ?? "";
+  await open(page, `/memory/${await idOf("Grows")}`);
+  const related = page.getByRole("region", { name: "Related memories" });
+  await expect(related.getByRole("link")).toHaveText(["Tomatoes need water"]);
+  await axe(page);
+  await screens(page, "memory-related");
+  await related.getByRole("link").click();
+  await expect(page.getByRole("heading", { level: 2, name: "Tomatoes need water" })).toBeVisible();
+  await expect(related.getByRole("link")).toHaveText(["Grows tomatoes on the balcony"]);
+  await open(page, `/memory/${await idOf("cello")}`);
+  await expect(page.getByRole("heading", { level: 2, name: "Plays the cello" })).toBeVisible();
+  await expect(page.getByRole("tab", { name: "About", selected: true })).toBeVisible();
+  await expect(related).toHaveCount(0);
+});
+
 test("time travel shows what was true then, read-only", async ({ page, lukasa }) => {
   const { retire = "" } = await live(lukasa);
   await lukasa.memories.update(retire, {
