@@ -42,8 +42,10 @@ pub struct Caller {
     /// The tenant's name for the user; stored in the user's row, which the first write creates.
     pub user_name: String,
     pub kind: CallerKind,
-    /// The credential's name, or `local`; recorded on every operation.
+    /// The credential's name, or `local`.
     pub credential: String,
+    /// The key that issued the credential, if that is a token: tokens live for minutes.
+    pub issuer: Option<String>,
     pub voice: Voice,
     /// The member who acts in a space; `user` is the space then. The store opens no transaction for
     /// a member without a grant in force.
@@ -59,9 +61,15 @@ impl Caller {
             user_name: user_name.to_owned(),
             kind: CallerKind::Human,
             credential: credential.to_owned(),
+            issuer: None,
             voice: Voice::stated(Origin::UserSaid),
             member: None,
         }
+    }
+
+    /// The credential that operations record: of a token the key that issued it.
+    pub fn author(&self) -> &str {
+        self.issuer.as_deref().unwrap_or(&self.credential)
     }
 
     /// The same caller, acting as a member of a space.

@@ -95,6 +95,7 @@ impl Jobs {
             kind: CallerKind::Job,
             credential: job.kind.as_str().to_owned(),
             voice: Voice::extracted(Origin::UserTurn),
+            issuer: None,
             member: None,
         };
         let request = Request::new(caller, moment);

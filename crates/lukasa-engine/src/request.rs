@@ -51,6 +51,7 @@ impl Request {
         let caller = Caller {
             kind: CallerKind::Key,
             credential: CREDENTIAL.to_owned(),
+            issuer: None,
             voice: Voice::stated(Origin::Assistant),
             ..self.caller.clone()
         };

@@ -174,10 +174,11 @@ impl AdmittedCredential {
 
     /// The caller for a request about the user called `name`.
     pub fn caller(&self, name: &str) -> Caller {
-        if self.human {
-            return Caller::human(self.tenant, name, &self.key_id);
+        if !self.human {
+            return Caller::key(self.tenant, name, &self.key_id, self.origin);
         }
-        Caller::key(self.tenant, name, &self.key_id, self.origin)
+        let issuer = self.minted_by.clone().filter(|_| !self.signed_in);
+        Caller { issuer, ..Caller::human(self.tenant, name, &self.key_id) }
     }
 }
 

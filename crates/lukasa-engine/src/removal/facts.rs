@@ -236,7 +236,7 @@ fn is_gone(version: &Version) -> bool {
 /// operations of other keys and of statements carry out what the user asked them for.
 pub(crate) fn check_reverser(request: &Request, did: &Operation) -> Result<()> {
     let caller = &request.caller;
-    let is_own = did.credential == caller.credential;
+    let is_own = did.credential == caller.author();
     let is_learned = did.caller == CallerKind::Job;
     let needs_human = match Writer::of(caller) {
         Writer::Human => did.caller == CallerKind::Human && caller.kind != CallerKind::Human,

@@ -261,6 +261,7 @@ fn journal_caller(entry: &JournalEntry) -> Caller {
         kind: CallerKind::Job,
         credential: "journal".to_owned(),
         voice: Voice::stated(Origin::UserSaid),
+        issuer: None,
         member: None,
     }
 }

@@ -157,7 +157,7 @@ impl<'r> Writing<'r> {
             verb,
             at: self.stamp.at,
             caller: caller.kind,
-            credential: caller.credential.clone(),
+            credential: caller.author().to_owned(),
             voice: caller.voice,
             facts: effect.facts(),
             undoes: effect.undoes,

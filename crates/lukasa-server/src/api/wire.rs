@@ -520,7 +520,7 @@ pub struct OperationView {
     pub at: Timestamp,
     /// `human`, `key` or `job`.
     pub caller: &'static str,
-    /// The id of the credential, or `local`.
+    /// The id of the credential, of a user token that of the key that issued it, or `local`.
     pub credential: String,
     pub origin: &'static str,
     pub extracted: bool,

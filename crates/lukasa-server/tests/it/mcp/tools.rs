@@ -237,6 +237,24 @@ async fn mcp_undo_reverts_tool_operations_only() {
 }
 
 #[tokio::test]
+async fn mcp_undo_with_another_token_of_the_same_key_works() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await;
+    let token = async || {
+        let minted = key.post("/api/tokens", json!({ "user": "alice" })).await.expect(201);
+        app.presenting(&minted.at("/token"))
+    };
+    let saved = done(&token().await, "save_memory", json!({ "content": "Likes tea" })).await;
+    let forget = json!({ "id": saved["memory"]["id"] });
+    let forgotten = done(&token().await, "forget_memory", forget).await;
+    let operation = json!({ "operation_id": forgotten["event"]["operation_id"] });
+    let of_another_key = app.human("acme", "alice").await;
+    refused(&of_another_key, "undo_memory", operation.clone(), "human_needed").await;
+    done(&token().await, "undo_memory", operation).await;
+    assert_eq!(token().await.get("/api/memory").await.each("content"), ["Likes tea"]);
+}
+
+#[tokio::test]
 async fn mcp_tools_update_confirm_link_find_and_forget_a_memory() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");
