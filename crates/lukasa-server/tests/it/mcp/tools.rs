@@ -242,7 +242,7 @@ async fn mcp_undo_with_another_token_of_the_same_key_works() {
     let key = app.tenant_key("acme").await;
     let token = async || {
         let minted = key.post("/api/tokens", json!({ "user": "alice" })).await.expect(201);
-        app.presenting(&minted.at("/token"))
+        app.presenting(&minted.at("/secret"))
     };
     let saved = done(&token().await, "save_memory", json!({ "content": "Likes tea" })).await;
     let forget = json!({ "id": saved["memory"]["id"] });
