@@ -5,6 +5,7 @@
 //! An import is many short transactions under one id. Each of them records what it imported, so an
 //! interrupted import resumes where it stopped, and a second run imports nothing.
 
+mod consents;
 mod decide;
 mod export;
 mod items;

@@ -4,6 +4,7 @@ use lukasa_core::archive::Contents;
 use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem, LinkItem, MemoryItem};
 use lukasa_core::{Caller, FactId, ImportId, NewTurn, Origin, Role, State, Status, VersionId};
 use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
+use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::Target;
 use serde_json::json;
 
@@ -178,4 +179,48 @@ async fn agent_undoes_only_the_import_that_its_own_credential_made() {
     story.database.admin().await.batch_execute(forget).await.unwrap();
     refused(old).await;
     assert_eq!(undo(&alice, old).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn consents_of_a_trusted_export_are_an_operation_of_the_import() {
+    let story = Story::begin().await;
+    let (request, open) = (story.request(), OptIn::Open);
+    story.engine.directory.set_opt_in(&request, "health", open).await.unwrap();
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    let since = story.now();
+    story.pass(60);
+    let mut archive = exported(&story).await;
+    let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
+    archive.domains = export.domains().await.unwrap();
+    drop(export);
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let domains = async || {
+        let all = story.engine.directory.domains(&bob, story.now()).await.unwrap();
+        let of = |name: &str| {
+            let found = all.iter().find(|one| one.domain.name == name).unwrap();
+            (found.opted_in_at, found.admits_inferred)
+        };
+        [of("finance"), of("health")]
+    };
+    let (by, from) = (|| story.by(bob.clone()), source(Format::Lukasa));
+    let entries = async || {
+        let sql = "select detail from audit where event = 'domain.consent' and user_id = $1 \
+                    order by number";
+        let admin = story.database.admin().await;
+        let rows = admin.query(sql, &[&bob.user.uuid()]).await.unwrap();
+        rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
+    };
+    assert_eq!(domains().await, [(None, false), (None, false)]);
+    let options = ImportOptions { dry_run: false, trust: true };
+    let archives = &story.engine.archives;
+    let taken = archives.import_archive(&by(), &from, archive, options).await.unwrap();
+    assert_eq!(domains().await, [(Some(since), true), (Some(since), false)]);
+    assert_eq!(entries().await, ["domain=finance,given=true"]);
+    assert_eq!(taken.operations.len(), 1);
+    story.pass(60);
+    let undone = archives.undo_import(&by(), taken.import).await.unwrap();
+    assert_eq!(undone.operations, 1);
+    let [finance, _] = domains().await;
+    assert_eq!(finance, (None, false));
+    assert_eq!(entries().await, ["domain=finance,given=true", "domain=finance,given=false"]);
 }
