@@ -72,7 +72,7 @@ async fn key_that_expired_and_was_refused_since_leaves_its_exchange_to_be_record
     let fixture =
         TestGateway::open(AuthMode::Keys, |n, asked| slow_first(n, reply(asked, "Noted."))).await;
     let (_, direct) = fixture.assistant("ada").await;
-    let end = clock::now() + Duration::from_millis(1_500);
+    let end = clock::now() + Duration::from_millis(2_500);
     let (_, secret) = fixture.app.make_key("acme", None, &Permission::ALL, Some(end)).await;
     let ada = fixture.through(&fixture.app.presenting(&secret)).about("ada");
     let ada = ada.with("x-lukasa-session", "c").with("x-lukasa-tools", "off");
