@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
-use lukasa_core::{CallerKind, DomainConsent, Refusal, Sources, Verb};
+use lukasa_core::{
+    CallerKind, Domain, DomainConsent, Operation, Refusal, Sources, Timestamp, Verb,
+};
 use lukasa_store::{Batch, audit, context, domain, domain_question};
 
 use crate::directory::learn_left_out;
@@ -38,7 +40,7 @@ impl Consents {
         };
         let found = domain::find(&writing.scope, name).await?;
         let (domain, opened) = found.ok_or_else(|| Error::DomainNotFound(name.to_owned()))?;
-        if !domain.sensitive && !domain.requires_opt_in {
+        if !takes_consent(&domain) {
             return Err(Error::invalid("name", "what is inferred of this domain needs no consent"));
         }
         if domain::admitting_inferred(&writing.scope).await?.iter().any(|known| known == name) {
@@ -51,9 +53,8 @@ impl Consents {
             learn_left_out(&self.parts, &mut effect.with, &writing.scope, request, name).await?;
         }
         domain_question::answer(&mut effect.with, &writing.scope, name, true, writing.stamp.at);
-        let consent = DomainConsent { domain: name.to_owned(), opens };
-        let consents = vec![consent];
-        effect.with.append(set_consents(&writing, &consents, true).await?);
+        give_consent(&mut effect.with, &writing, name, writing.stamp.at).await?;
+        let consents = vec![DomainConsent { domain: name.to_owned(), opens }];
         effect.sources = Some(Sources { consents, ..Sources::default() });
         let message = format!(
             "The domain {name} is open, and what is inferred about it is used without asking."
@@ -79,7 +80,8 @@ impl Consents {
             return writing.answer(outcome).await;
         }
         let consents = vec![DomainConsent { domain: name.to_owned(), opens: false }];
-        let with = set_consents(&writing, &consents, false).await?;
+        let mut with = Batch::default();
+        withdraw_consents(&mut with, &writing, &consents, None).await?;
         let sources = Some(Sources { consents, gone: true, ..Sources::default() });
         let message = format!("What is inferred about {name} is asked about again.");
         let effect = Effect { with, sources, ..Effect::default() };
@@ -87,34 +89,73 @@ impl Consents {
     }
 }
 
-/// Gives consents, or withdraws them and closes the domains that they opened; returns the entries of
-/// the audit log to write with the operation. A consent that opened no domain is not given again after
-/// the user has closed the domain.
-pub(crate) async fn set_consents(
+/// Whether what is inferred of a domain waits for the user's consent.
+pub(crate) fn takes_consent(domain: &Domain) -> bool {
+    domain.sensitive || domain.requires_opt_in
+}
+
+/// Gives a consent, and opens its domain as of `since` if it is not open; adds the entry of the audit
+/// log to what is written with the operation.
+pub(crate) async fn give_consent(
+    batch: &mut Batch,
+    writing: &Writing<'_>,
+    name: &str,
+    since: Timestamp,
+) -> Result<()> {
+    domain::admit_inferred(&writing.scope, name, since).await?;
+    note(batch, writing, name, true);
+    Ok(())
+}
+
+/// Withdraws consents, and closes the domains that they opened. A consent of an operation that is
+/// undone closes no domain that the user has opened since.
+pub(crate) async fn withdraw_consents(
+    batch: &mut Batch,
     writing: &Writing<'_>,
     consents: &[DomainConsent],
-    gives: bool,
-) -> Result<Batch> {
-    let (scope, at) = (&writing.scope, writing.stamp.at);
-    let mut batch = Batch::default();
+    undone: Option<&Operation>,
+) -> Result<()> {
+    let scope = &writing.scope;
     for DomainConsent { domain: name, opens } in consents {
-        if gives && *opens {
-            domain::admit_inferred(scope, name, true, at).await?;
-        } else if gives {
-            if !domain::admit_inferred_if_open(scope, name).await? {
-                return Err(Error::NotUndoable);
-            }
-        } else if *opens {
-            domain::close(scope, name).await?;
+        let closes = match undone.filter(|_| *opens) {
+            Some(undone) => domain::close_if_open_since(scope, name, undone.at).await?,
+            None => false,
+        };
+        if closes {
             context::remove_baselines_of_domain(scope, name).await?;
         } else {
             domain::refuse_inferred(scope, name).await?;
         }
-        let entry =
-            AuditEntry::done(AuditEvent::DomainConsent, AuditActor::of(writing.caller()), at);
-        let entry = entry.about(scope.user()).subject(writing.stamp.operation);
-        let detail = format!("domain={name},given={gives}");
-        audit::append(&mut batch, scope, &entry.detail(&detail));
+        note(batch, writing, name, false);
     }
-    Ok(batch)
+    Ok(())
+}
+
+/// Gives consents again that an undone operation withdrew. They open no domain: the user may have
+/// closed it since, or the operation itself has, and only the user opens one.
+pub(crate) async fn restore_consents(
+    batch: &mut Batch,
+    writing: &Writing<'_>,
+    consents: &[DomainConsent],
+) -> Result<()> {
+    for DomainConsent { domain: name, .. } in consents {
+        if !domain::admit_inferred_if_open(&writing.scope, name).await? {
+            return Err(Error::NotUndoable);
+        }
+        note(batch, writing, name, true);
+    }
+    Ok(())
+}
+
+/// The consents of an operation that reverses another: it opens no domain.
+pub(crate) fn reversed_consents(consents: &[DomainConsent]) -> Vec<DomainConsent> {
+    let reversed = |one: &DomainConsent| DomainConsent { opens: false, ..one.clone() };
+    consents.iter().map(reversed).collect()
+}
+
+fn note(batch: &mut Batch, writing: &Writing<'_>, name: &str, given: bool) {
+    let (scope, at) = (&writing.scope, writing.stamp.at);
+    let entry = AuditEntry::done(AuditEvent::DomainConsent, AuditActor::of(writing.caller()), at);
+    let entry = entry.about(scope.user()).subject(writing.stamp.operation);
+    audit::append(batch, scope, &entry.detail(&format!("domain={name},given={given}")));
 }

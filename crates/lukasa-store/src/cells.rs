@@ -374,7 +374,7 @@ impl Cells {
             match opened {
                 Ok(()) => return Ok((step.cell, connection.disarm()?)),
                 Err(Error::Elsewhere) => {
-                    connection.batch_execute("rollback").await?;
+                    cell.while_answering(pin!(connection.batch_execute("rollback"))).await??;
                     drop(connection.disarm()?);
                 }
                 Err(error) => return Err(error),

@@ -97,15 +97,14 @@ pub async fn refuse_inferred(scope: &Scope, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Opens the domain if it is not open, and sets whether its inferred memories are used without
+/// Opens the domain as of `since` if it is not open, and lets its inferred memories be used without
 /// asking.
-pub async fn admit_inferred(scope: &Scope, name: &str, admits: bool, now: Timestamp) -> Result<()> {
+pub async fn admit_inferred(scope: &Scope, name: &str, since: Timestamp) -> Result<()> {
     const SQL: &str = "insert into user_domain \
                          (user_id, tenant_id, domain, opted_in_at, admits_inferred) \
-                       values ($1, $2, $3, $4, $5) \
-                       on conflict (user_id, domain) do update set admits_inferred = $5";
-    let params: [Param<'_>; 5] =
-        [&scope.user().uuid(), &scope.tenant().uuid(), &name, &now, &admits];
+                       values ($1, $2, $3, $4, true) \
+                       on conflict (user_id, domain) do update set admits_inferred = true";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &scope.tenant().uuid(), &name, &since];
     scope.query(SQL, &params).await?;
     Ok(())
 }
@@ -121,6 +120,14 @@ pub async fn close(scope: &Scope, name: &str) -> Result<()> {
     const SQL: &str = "delete from user_domain where user_id = $1 and domain = $2";
     scope.query(SQL, &[&scope.user().uuid(), &name]).await?;
     Ok(())
+}
+
+/// Closes a domain that was open at `point` and ever since; false if it was not.
+pub async fn close_if_open_since(scope: &Scope, name: &str, point: Timestamp) -> Result<bool> {
+    const SQL: &str = "delete from user_domain \
+                        where user_id = $1 and domain = $2 and opted_in_at <= $3 returning domain";
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &name, &point];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
 }
 
 /// Adds or changes a domain of the tenant.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::import::ImportCounts;
-use lukasa_core::{FactId, ImportId, OperationId, Timestamp, Version};
+use lukasa_core::{CallerKind, FactId, ImportId, OperationId, Timestamp, Version};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -24,11 +24,21 @@ pub struct ImportRecord {
     pub operations: Vec<OperationId>,
     pub counts: ImportCounts,
     pub undone_at: Option<Timestamp>,
+    /// Who imported it; `None` if that is not one known caller.
+    pub importer: Option<Importer>,
+}
+
+/// The caller who imported a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Importer {
+    pub caller: CallerKind,
+    pub credential: String,
 }
 
 macro_rules! import_columns {
     () => {
-        "import_id, format, name, started_at, last_at, operations, counts, undone_at"
+        "import_id, format, name, started_at, last_at, operations, counts, undone_at, \
+         caller, credential"
     };
 }
 
@@ -43,7 +53,15 @@ fn import(row: &Row) -> Result<ImportRecord> {
         operations: c.take::<Vec<Uuid>>()?.into_iter().map(OperationId::from_uuid).collect(),
         counts: c.json()?,
         undone_at: c.take()?,
+        importer: importer(&mut c)?,
     })
+}
+
+fn importer(c: &mut Columns<'_>) -> Result<Option<Importer>> {
+    let caller = c.maybe_word(CallerKind::parse)?;
+    let credential: Option<String> = c.take()?;
+    let known = caller.zip(credential);
+    Ok(known.map(|(caller, credential)| Importer { caller, credential }))
 }
 
 pub async fn find(scope: &Scope, id: ImportId) -> Result<Option<ImportRecord>> {
@@ -65,10 +83,11 @@ pub async fn list(scope: &Scope, limit: i64) -> Result<Vec<ImportRecord>> {
 /// Stores the current state of an import.
 pub fn put(batch: &mut Batch, scope: &Scope, import: &ImportRecord) {
     const SQL: &str = "insert into import (user_id, tenant_id, import_id, format, name, \
-                       started_at, last_at, operations, counts, undone_at) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+                       started_at, last_at, operations, counts, undone_at, caller, credential) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
                        on conflict (user_id, import_id) do update set last_at = $7, \
-                       operations = $8, counts = $9, undone_at = $10";
+                       operations = $8, counts = $9, undone_at = $10, caller = $11, \
+                       credential = $12";
     let operations: Vec<Uuid> = import.operations.iter().map(|id| id.uuid()).collect();
     batch.push_one(
         SQL,
@@ -83,6 +102,8 @@ pub fn put(batch: &mut Batch, scope: &Scope, import: &ImportRecord) {
             Box::new(operations),
             Box::new(serde_json::to_value(import.counts).unwrap_or_default()),
             Box::new(import.undone_at),
+            Box::new(import.importer.as_ref().map(|importer| importer.caller.as_str())),
+            Box::new(import.importer.as_ref().map(|importer| importer.credential.clone())),
         ],
     );
 }

@@ -303,7 +303,7 @@ pub(crate) const SESSION_PROJECTS: &str =
     "select session_id, project from session where user_id = $1 and project is not null";
 
 /// The projects of the user's sessions that belong to one. A session's project never changes.
-async fn session_projects(scope: &Scope) -> Result<HashMap<String, Project>> {
+pub async fn session_projects(scope: &Scope) -> Result<HashMap<String, Project>> {
     let rows = scope.query(SESSION_PROJECTS, &[&scope.user().uuid()]).await?;
     let sessions = all(&rows, |row| {
         let mut c = Columns::of(row, "session");

@@ -35,6 +35,12 @@ impl<'r> Columns<'r> {
         parse(text).ok_or_else(|| self.corrupt(format!("unknown word {text:?}")))
     }
 
+    /// A column that holds one of a fixed set of words, or null.
+    pub(crate) fn maybe_word<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+        let Some(text) = self.take::<Option<&str>>()? else { return Ok(None) };
+        parse(text).map(Some).ok_or_else(|| self.corrupt(format!("unknown word {text:?}")))
+    }
+
     /// A JSON document.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T> {
         Ok(self.take::<Json<T>>()?.0)

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use deadpool_postgres::Object;
 use futures_util::future::join_all;
+use futures_util::stream::try_unfold;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _, join};
 use lukasa_core::{TenantId, UserId};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit};
@@ -145,10 +146,10 @@ struct Transaction {
     begun: AtomicBool,
     /// After a failed statement the transaction cannot be committed: PostgreSQL would answer its
     /// `commit` with a rollback and no error, which must never be taken for success.
-    failed: AtomicBool,
+    failed: Arc<AtomicBool>,
     /// The server no longer accepts writes or does not answer; the connection is closed instead of
     /// reused.
-    unusable: AtomicBool,
+    unusable: Arc<AtomicBool>,
     over: bool,
     /// The span of the transaction, which ends with it.
     _span: tracing::Span,
@@ -167,8 +168,8 @@ impl Transaction {
             opening,
             deferred: Mutex::default(),
             begun: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
-            unusable: AtomicBool::new(false),
+            failed: Arc::default(),
+            unusable: Arc::default(),
             over: false,
             _span: tracing::trace_span!(target: crate::TRACE_TARGET, "database.transaction"),
             _permit: None,
@@ -191,11 +192,15 @@ impl Transaction {
         elsewhere.or(self.connection.as_ref()).ok_or(Error::Closed)
     }
 
+    /// The cell of the connection in use; `None` if it is main.
+    fn cell(&self) -> Option<&Cell> {
+        self.elsewhere.get().map(|(cell, _)| cell).or(self.cell.as_ref())
+    }
+
     /// Waits for statements on the connection in use. If its cell stops answering they are given up,
     /// and the connection is closed: it still waits for their answers.
     async fn watch<T>(&self, statements: Pin<&mut impl Future<Output = Result<T>>>) -> Result<T> {
-        let elsewhere = self.elsewhere.get().map(|(cell, _)| cell);
-        let Some(cell) = elsewhere.or(self.cell.as_ref()) else { return statements.await };
+        let Some(cell) = self.cell() else { return statements.await };
         let answered = cell.while_answering(statements).await;
         answered.inspect_err(|_| self.unusable.store(true, Ordering::Relaxed))?
     }
@@ -257,7 +262,7 @@ impl Transaction {
     }
 
     /// The rows of a query as they arrive, for results that are too large to be held at once.
-    async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<RowStream> {
+    async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<WatchedRows> {
         if !self.begun.swap(true, Ordering::Relaxed) {
             match self.watch(pin!(self.send_opening(self.connection()?))).await {
                 Err(error) if self.is_refusal(&error) => self.open_elsewhere().await?,
@@ -271,10 +276,13 @@ impl Transaction {
             self.check_writable(rows).map_err(Error::from)
         };
         let rows = self.watch(pin!(rows)).await;
-        if rows.is_err() {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        rows
+        let rows = rows.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+        Ok(WatchedRows {
+            rows: Box::pin(rows),
+            cell: self.cell().cloned(),
+            failed: self.failed.clone(),
+            unusable: self.unusable.clone(),
+        })
     }
 
     /// Passes the result on, and marks the connection unusable if the server became read-only.
@@ -350,6 +358,30 @@ impl Transaction {
     }
 }
 
+/// The rows of a query as they arrive. If the cell stops answering meanwhile, the rest is given up,
+/// as [`Transaction::watch`] does.
+struct WatchedRows {
+    rows: Pin<Box<RowStream>>,
+    cell: Option<Cell>,
+    failed: Arc<AtomicBool>,
+    unusable: Arc<AtomicBool>,
+}
+
+impl WatchedRows {
+    async fn next(&mut self) -> Result<Option<Row>> {
+        let row = async { self.rows.try_next().await.map_err(Error::from) };
+        let row = match &self.cell {
+            None => row.await,
+            Some(cell) => {
+                let answered = cell.while_answering(pin!(row)).await;
+                let marked = answered.inspect_err(|_| self.unusable.store(true, Ordering::Relaxed));
+                marked.and_then(|row| row)
+            }
+        };
+        row.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
+    }
+}
+
 impl Drop for Transaction {
     fn drop(&mut self) {
         let Some(first) = self.connection.take() else { return };
@@ -422,8 +454,13 @@ impl Scope {
         sql: &'static str,
         params: Params<'_>,
     ) -> Result<impl Stream<Item = Result<Row>> + use<>> {
-        // The driver's stream returns an error if it is polled again after its end.
-        Ok(self.transaction.stream(sql, params).await?.map_err(Error::from).fuse())
+        let rows = self.transaction.stream(sql, params).await?;
+        let next = |mut rows: WatchedRows| async move {
+            let row = rows.next().await?;
+            Ok(row.map(|row| (row, rows)))
+        };
+        // Neither this stream nor the driver's may be polled again after its end.
+        Ok(try_unfold(rows, next).fuse())
     }
 
     /// Runs the statements of a batch in order, in one round trip. A query must have run in the

@@ -136,27 +136,46 @@ pub async fn run(args: Args) -> Result<()> {
     if let Some(file) = &args.json {
         std::fs::write(file, serde_json::to_string_pretty(&inputs)? + "\n")?;
     }
-    let mut off = Vec::new();
-    if let Some(largest) = inputs.levels.last() {
-        println!("\nThe largest level beside what the two smallest of this run predict:\n");
-        off.extend(tell_predictions(model::predictions(&inputs, largest)));
-        if let Some(file) = &args.against {
-            println!("\nBeside what those of {} predict:\n", file.display());
-            off.extend(tell_predictions(model::predictions(&read_inputs(file)?, largest)));
-        }
+    let earlier = args.against.as_deref().map(read_inputs).transpose()?;
+    let (own, other) = compare(&inputs, earlier.as_ref());
+    println!("\nThe largest level beside what the two smallest of this run predict:\n");
+    tell_predictions(&own);
+    if let (Some(file), Some(other)) = (&args.against, &other) {
+        println!("\nBeside what those of {} predict:\n", file.display());
+        tell_predictions(other);
     }
     if !args.quick {
-        check_compared(inputs.levels.len(), args.against.is_some())?;
+        check_compared(inputs.levels.len(), own.len(), other.as_ref().map(Vec::len))?;
     }
+    let all = own.into_iter().chain(other.into_iter().flatten());
+    let off: Vec<String> = all.filter(|one| !one.is_within()).map(|one| one.figure).collect();
     ensure!(args.quick || off.is_empty(), "not as predicted: {}", off.join(", "));
     Ok(())
 }
 
-/// Refuses a run in which no prediction could have been wrong: the largest level is predicted from
-/// the two smallest of this run, or from another run.
-fn check_compared(levels: usize, has_other_run: bool) -> Result<()> {
+/// What the two smallest levels of this run predict of the largest, if that is another one, and what
+/// those of another run predict of it.
+fn compare(
+    inputs: &GrowthInputs,
+    earlier: Option<&GrowthInputs>,
+) -> (Vec<Prediction>, Option<Vec<Prediction>>) {
+    let mut own = Vec::new();
+    if let [_, _, .., largest] = inputs.levels.as_slice() {
+        own = model::predictions(inputs, largest);
+    }
+    let from = |earlier: &GrowthInputs| {
+        let largest = inputs.levels.last();
+        largest.map(|largest| model::predictions(earlier, largest)).unwrap_or_default()
+    };
+    (own, earlier.map(from))
+}
+
+/// Refuses a run in which no prediction could have been wrong, given the numbers of predictions from
+/// this run and, if there is one, from another.
+fn check_compared(levels: usize, own: usize, other: Option<usize>) -> Result<()> {
+    ensure!(other != Some(0), "nothing was predicted from the other run: it needs two levels");
     ensure!(
-        has_other_run || levels >= 3,
+        other.is_some() || own > 0,
         "nothing was predicted from {levels} levels: fill more users, or compare with another run by --against"
     );
     Ok(())
@@ -495,9 +514,7 @@ fn tell(inputs: &GrowthInputs) {
     }
 }
 
-/// Prints predictions, and returns those that are off.
-fn tell_predictions(predictions: Vec<Prediction>) -> Vec<String> {
-    let mut off = Vec::new();
+fn tell_predictions(predictions: &[Prediction]) {
     for one in predictions {
         println!(
             "{:<28} predicted {:>10.2}, measured {:>10.2}, off by {:.0} % of at most {:.0} %",
@@ -507,11 +524,7 @@ fn tell_predictions(predictions: Vec<Prediction>) -> Vec<String> {
             one.deviation() * 100.0,
             one.tolerance * 100.0
         );
-        if !one.is_within() {
-            off.push(one.figure);
-        }
     }
-    off
 }
 
 #[cfg(test)]
@@ -520,7 +533,17 @@ mod tests {
 
     #[test]
     fn growth_run_that_predicts_nothing_is_refused() {
-        assert!(check_compared(2, false).is_err());
-        assert!(check_compared(3, false).is_ok() && check_compared(1, true).is_ok());
+        let documents = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/growth.json"));
+        let all = read_inputs(documents).unwrap();
+        let with =
+            |levels: usize| GrowthInputs { levels: all.levels[..levels].to_vec(), ..all.clone() };
+        let check = |levels: usize, against: Option<usize>| {
+            let (own, other) = compare(&with(levels), against.map(with).as_ref());
+            check_compared(levels, own.len(), other.as_ref().map(Vec::len))
+        };
+        assert!(check(3, None).is_ok() && check(3, Some(2)).is_ok() && check(1, Some(2)).is_ok());
+        for (levels, against) in [(2, None), (0, None), (2, Some(1)), (3, Some(1)), (0, Some(2))] {
+            assert!(check(levels, against).is_err(), "{levels} levels, against {against:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! An import is many short transactions under one id. Each of them records what it imported, so an
 //! interrupted import resumes where it stopped, and a second run imports nothing.
 
+mod consents;
 mod decide;
 mod export;
 mod items;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::{Format, ImportCounts};
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, ImportId, OperationId, Timestamp};
+use lukasa_core::{Caller, CallerKind, ImportId, OperationId, Timestamp};
 use lukasa_store::{Batch, Scope, audit, import};
 
 use crate::admission;
@@ -37,7 +38,7 @@ pub use decide::{DECISIONS_AT_ONCE, DecidedImport, ImportDecision};
 pub use export::ExportSnapshot;
 pub use items::ITEMS_AT_ONCE;
 pub use lukasa_store::context::Usage;
-pub use lukasa_store::import::{ImportRecord, ImportWaiting};
+pub use lukasa_store::import::{ImportRecord, ImportWaiting, Importer};
 pub use restore::{Archive, ImportOptions};
 pub use sessions::Estimate;
 pub use undo::UndoneImport;
@@ -169,11 +170,29 @@ async fn import_of(
         operations: Vec::new(),
         counts: ImportCounts::default(),
         undone_at: None,
+        importer: None,
     };
     let there = import::find(scope, id).await?;
     let begins = there.as_ref().is_none_or(|import| import.undone_at.is_some());
     let there = there.unwrap_or_else(new);
-    Ok((ImportRecord { last_at: now, undone_at: None, ..there }, begins))
+    let own = importer_of(&request.caller);
+    let importer = if begins { own } else { joint_importer(there.importer.clone(), own) };
+    Ok((ImportRecord { last_at: now, undone_at: None, importer, ..there }, begins))
+}
+
+/// The caller as it is recorded with an import. In a space there is none: the members who wrote there
+/// are recorded with the operations, which the erasure of a member changes.
+fn importer_of(caller: &Caller) -> Option<Importer> {
+    let own = || Importer { caller: caller.kind, credential: caller.credential.clone() };
+    caller.member.is_none().then(own)
+}
+
+/// The importer of a source that was begun by one caller and is continued by another; `None` unless it
+/// is the same, or both are the user.
+fn joint_importer(first: Option<Importer>, next: Option<Importer>) -> Option<Importer> {
+    let (first, next) = first.zip(next)?;
+    let is_user = |importer: &Importer| importer.caller == CallerKind::Human;
+    (first == next || (is_user(&first) && is_user(&next))).then_some(first)
 }
 
 /// Stores an import, and records in the audit log that it begins.

@@ -28,6 +28,7 @@ use lukasa_text::screen::secret;
 use uuid::Uuid;
 
 use super::Archives;
+use super::consents::is_consent;
 use super::{ArchiveTrust, ImportReport, ImportSource, import_of, put_import};
 use crate::directory::domains;
 use crate::episodes::{is_about_forgetting, passages_of};
@@ -119,6 +120,9 @@ impl Archives {
             number += 1;
             request.part(number)
         };
+        if plan.empty && trust.trusted {
+            self.restore_consents(&next(), source, &archive.domains, &mut plan.report).await?;
+        }
         let facts = std::mem::take(&mut plan.facts);
         let mut usage: BTreeMap<FactId, Vec<Usage>> = BTreeMap::new();
         for used in archive.usage.into_iter().filter(is_reported) {
@@ -231,7 +235,7 @@ impl Archives {
     }
 
     /// Writes what the rest depends on: the log of operations, and, if the memory was empty, the
-    /// user's policy and opened domains.
+    /// user's policy and the domains that are open without a consent.
     async fn restore_log_and_settings(
         &self,
         scope: Scope,
@@ -250,9 +254,10 @@ impl Archives {
         if plan.empty && trusted {
             let now = micros(request.moment.now);
             for line in archive.domains.iter().filter(|line| line.opted_in_at.is_some()) {
-                if domain::find(&scope, &line.domain.name).await?.is_some() {
-                    let (name, since) = (&line.domain.name, line.opted_in_at.unwrap_or(now));
-                    domain::admit_inferred(&scope, name, line.admits_inferred, since).await?;
+                let (name, since) = (&line.domain.name, line.opted_in_at.unwrap_or(now));
+                let found = domain::find(&scope, name).await?;
+                if found.is_some_and(|(domain, _)| !is_consent(line, &domain)) {
+                    domain::open(&scope, name, since).await?;
                 }
             }
             let stored = policy::of_user(&scope).await?;

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeSet;
 
-use lukasa_core::ImportId;
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::import::ImportCounts;
 use lukasa_core::time::micros;
+use lukasa_core::{CallerKind, ImportId, Refusal};
 use lukasa_store::{Batch, audit, import, observation, operation, session};
 
 use super::Archives;
 use super::ImportRecord;
 use crate::error::{Error, Result};
-use crate::removal::{ObservationSelection, check_reverser};
+use crate::removal::{ObservationSelection, check_reverser, check_reverser_of};
 use crate::request::Request;
 
 /// Result of undoing an import.
@@ -29,7 +29,7 @@ pub struct UndoneImport {
 }
 
 impl Archives {
-    /// Undoes an import as far as it is unchanged. It can be called again after an interruption,
+    /// Undoes an import as far as it is unchanged. What the user imported, only the user undoes. It can be called again after an interruption,
     /// and the same source can be imported again afterwards; what is permanently removed until then
     /// stays removed.
     pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
@@ -37,6 +37,11 @@ impl Archives {
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;
         let sessions = import::sessions(&scope, id).await?;
         // Refused before anything is written, which would stay.
+        match &there.importer {
+            Some(importer) => check_reverser_of(request, importer.caller, &importer.credential)?,
+            None if request.caller.kind == CallerKind::Human => {}
+            None => return Err(Refusal::NeedsHuman.into()),
+        }
         for by in &there.operations {
             let by = operation::find(&scope, *by).await?.ok_or(Error::OperationNotFound)?;
             if by.undone_by.is_none() {

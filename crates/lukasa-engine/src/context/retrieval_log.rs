@@ -3,7 +3,7 @@
 //! They wait in a queue of limited size and are written in batches, of several users in one
 //! transaction. When the database does not keep up, the newest records are left out and counted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ const MAX_WAITING: usize = 10_000;
 const MAX_WAITING_BYTES: usize = 64 << 20;
 /// How many batches may find a user's lock taken before a record waits for it alone.
 const MAX_ATTEMPTS: u32 = 10;
-/// Maximum number of concurrent transactions for single records.
+/// Maximum number of concurrent transactions for single records, one for each user.
 const MAX_CONCURRENT_SINGLES: usize = 4;
 /// Maximum number of other records of retrievals that are being written or wait for a connection.
 const MAX_LATE_WRITES: usize = 256;
@@ -57,6 +57,8 @@ struct Inner {
     /// The baselines that are recorded, each with the epoch and the last removal at that time.
     recorded: Cache<(UserId, String), (i64, i64)>,
     singles: Arc<Semaphore>,
+    /// The users of the single records that are being written.
+    alone: Mutex<HashSet<UserId>>,
     late: Arc<Semaphore>,
 }
 
@@ -102,7 +104,25 @@ impl Drop for Unwritten {
     }
 }
 
+/// A single record is being written: the only one of its user, so that a user whose lock is held for
+/// long has only one of the permits.
+struct SingleWrite {
+    log: Arc<Inner>,
+    user: UserId,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for SingleWrite {
+    fn drop(&mut self) {
+        self.log.alone().remove(&self.user);
+    }
+}
+
 impl Inner {
+    fn alone(&self) -> MutexGuard<'_, HashSet<UserId>> {
+        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn unwritten(&self) -> MutexGuard<'_, HashMap<UserId, usize>> {
         self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,6 +137,7 @@ impl Default for RetrievalLog {
             written: Notify::new(),
             recorded: recorded.build(),
             singles: Arc::new(Semaphore::new(MAX_CONCURRENT_SINGLES)),
+            alone: Mutex::default(),
             late: Arc::new(Semaphore::new(MAX_LATE_WRITES)),
         }))
     }
@@ -233,7 +254,27 @@ impl RetrievalLog {
         }
     }
 
-    /// Writes a batch; returns whether a record has to wait for its user's lock.
+    /// A permit to write a single record of this user; `None` if another one of the user is being
+    /// written, or no permit is free until the deadline.
+    async fn single_write(&self, user: UserId, deadline: Instant) -> Option<SingleWrite> {
+        if self.0.alone().contains(&user) {
+            return None;
+        }
+        let permit = Arc::clone(&self.0.singles).acquire_owned();
+        let permit = timeout_at(deadline, permit).await.ok()?.ok()?;
+        // Only the writing task asks, so no other one of the user has begun meanwhile.
+        self.0.alone().insert(user);
+        Some(SingleWrite { log: Arc::clone(&self.0), user, _permit: permit })
+    }
+
+    /// Puts a record back that could not be written.
+    fn put_back(&self, waiting: WaitingRecord) {
+        let mut queue = self.queue();
+        queue.bytes += waiting.bytes;
+        queue.waiting.push_back(waiting);
+    }
+
+    /// Writes a batch; returns whether a record has to wait for its user's lock or for a permit.
     async fn write(&self, store: &Store, batch: Vec<WaitingRecord>) -> bool {
         let mut is_busy = false;
         let (mut records, mut about) = (Vec::new(), Vec::new());
@@ -249,6 +290,7 @@ impl RetrievalLog {
             about.push((key, bytes, attempts, unwritten));
         }
         let results = store.record_retrievals(&records).await;
+        let deadline = Instant::now() + FLUSH_INTERVAL;
         for ((record, (key, bytes, attempts, unwritten)), result) in
             records.into_iter().zip(about).zip(results)
         {
@@ -260,17 +302,18 @@ impl RetrievalLog {
                 }
                 BatchedRecord::UserBusy if attempts < MAX_ATTEMPTS => {
                     is_busy = true;
-                    let mut queue = self.queue();
-                    queue.bytes += bytes;
                     let attempts = attempts + 1;
-                    queue.waiting.push_back(WaitingRecord { record, bytes, attempts, unwritten });
+                    self.put_back(WaitingRecord { record, bytes, attempts, unwritten });
                 }
                 BatchedRecord::UserBusy | BatchedRecord::Refused => {
-                    // The semaphore is never closed, so acquiring a permit cannot fail.
-                    let permit = Arc::clone(&self.0.singles).acquire_owned().await;
+                    let Some(single) = self.single_write(record.user, deadline).await else {
+                        is_busy = true;
+                        self.put_back(WaitingRecord { record, bytes, attempts, unwritten });
+                        continue;
+                    };
                     let store = store.clone();
                     tokio::spawn(async move {
-                        let (_permit, _unwritten) = (permit, unwritten);
+                        let (_single, _unwritten) = (single, unwritten);
                         if let Err(error) = write_single(&store, &record).await {
                             tracing::warn!(%error, "could not record a retrieval");
                         }

@@ -235,15 +235,22 @@ fn is_gone(version: &Version) -> bool {
 /// only a human reverses. An agent reverses what its own credential did, and what was learned: the
 /// operations of other keys and of statements carry out what the user asked them for.
 pub(crate) fn check_reverser(request: &Request, did: &Operation) -> Result<()> {
+    check_reverser_of(request, did.caller, &did.credential)
+}
+
+/// The same for what `did_by` did with this credential.
+pub(crate) fn check_reverser_of(
+    request: &Request,
+    did_by: CallerKind,
+    credential: &str,
+) -> Result<()> {
     let caller = &request.caller;
-    let is_own = did.credential == caller.author();
-    let is_learned = did.caller == CallerKind::Job;
+    let is_own = credential == caller.author();
+    let is_learned = did_by == CallerKind::Job;
     let needs_human = match Writer::of(caller) {
-        Writer::Human => did.caller == CallerKind::Human && caller.kind != CallerKind::Human,
-        Writer::Agent | Writer::Import => {
-            did.caller == CallerKind::Human || !(is_own || is_learned)
-        }
-        Writer::Extraction => did.caller == CallerKind::Human,
+        Writer::Human => did_by == CallerKind::Human && caller.kind != CallerKind::Human,
+        Writer::Agent | Writer::Import => did_by == CallerKind::Human || !(is_own || is_learned),
+        Writer::Extraction => did_by == CallerKind::Human,
     };
     if needs_human { Err(Refusal::NeedsHuman.into()) } else { Ok(()) }
 }

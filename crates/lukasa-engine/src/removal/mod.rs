@@ -39,7 +39,7 @@ use crate::signing::Signatures;
 use crate::subscriptions::Subscriptions;
 use crate::transaction::{Effect, Transactions, Writing};
 
-pub(crate) use facts::check_reverser;
+pub(crate) use facts::{check_reverser, check_reverser_of};
 pub use lukasa_store::erasure::Rows;
 pub use lukasa_store::health::UserRowCounts;
 pub use observations::ObservationSelection;

@@ -21,7 +21,7 @@ use super::facts::remove_one;
 use super::impact::{FactOutcome, Impact, count_impact, decide_fates, load_impact};
 use super::observations::ErasedParts;
 use super::{new_erasure, record_erasures};
-use crate::consents::set_consents;
+use crate::consents::{restore_consents, reversed_consents, withdraw_consents};
 use crate::episodes::{Restoring, joined_summary, load_passages};
 use crate::error::{Error, Result};
 use crate::journal::JournalEntry;
@@ -297,7 +297,8 @@ pub(crate) async fn undo_sources(
         return restore_sources(writing, sources, target.id, Some(target)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
-    let mut batch = set_consents(writing, &sources.consents, false).await?;
+    let mut batch = Batch::default();
+    withdraw_consents(&mut batch, writing, &sources.consents, Some(target)).await?;
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, Some((stamp.operation, stamp.at)));
@@ -325,7 +326,8 @@ pub(crate) async fn undo_sources(
         gone.retain(|episode| !retold.iter().any(|other| overlap(episode, other)));
         queue_retells(&mut batch, writing, &gone);
     }
-    let sources = Sources { gone: true, ..sources.clone() };
+    let consents = reversed_consents(&sources.consents);
+    let sources = Sources { gone: true, consents, ..sources.clone() };
     Ok(Effect { with: batch, sources: Some(sources), passages, ..Effect::default() })
 }
 
@@ -400,7 +402,8 @@ pub(crate) async fn restore_sources(
     after: Option<&Operation>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
-    let mut batch = set_consents(writing, &sources.consents, true).await?;
+    let mut batch = Batch::default();
+    restore_consents(&mut batch, writing, &sources.consents).await?;
     let mut turns = removal::turns(scope, &sources.turns).await?;
     let mut restored = Vec::new();
     // A permanently removed episode can be derived again; a turn cannot.
@@ -452,9 +455,10 @@ pub(crate) async fn restore_sources(
     let mut passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
     let restoring = Restoring { turns: &turns, session: sources.session.as_deref() };
     passages.extend(load_passages(scope, &restored, restoring).await?);
+    let consents = reversed_consents(&sources.consents);
     Ok(Effect {
         with: batch,
-        sources: Some(Sources { gone: false, ..sources.clone() }),
+        sources: Some(Sources { gone: false, consents, ..sources.clone() }),
         passages,
         removes_passages: !retold.is_empty(),
         ..Effect::default()

@@ -50,7 +50,7 @@ impl Vault {
             Err(refused) => return Ok(command_answer(Err(refused), None)),
         };
         let read = vault::read(&files);
-        let (contents, mut plan) = make_plan_in(&writing.scope, &read, projects, now).await?;
+        let mut plan = make_plan_in(&writing.scope, &read, (&all, seen), now).await?;
         for step in &mut plan.steps {
             if let PlannedChange::Save(claim) = &mut step.what
                 && claim.project.is_none()
@@ -58,7 +58,7 @@ impl Vault {
                 claim.project = claim.project_in(projects.project());
             }
         }
-        let (plan, outcome) = PlanRun::start(writing, &contents, false).run(plan).await?;
+        let (plan, outcome) = PlanRun::start(writing, &all, false).run(plan).await?;
         let mut text = answer;
         for problem in &plan.problems {
             text.push_str(&format!(

@@ -13,7 +13,7 @@ use lukasa_core::vault::{
     self, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
 };
 use lukasa_core::{Caller, CallerKind, FactId, OperationId, ProjectScope, Timestamp, Verb};
-use lukasa_store::{Scope, everything, fact, learning, operation};
+use lukasa_store::{Scope, everything, fact, learning, operation, passage};
 
 use crate::audit::AuditLog;
 use crate::error::{Error, Result};
@@ -179,32 +179,31 @@ async fn load_contents_in(
     if *projects == ProjectScope::All {
         return Ok((contents, None));
     }
-    let sessions = everything::sessions(scope).await?;
-    let hidden: BTreeSet<String> = sessions
-        .into_iter()
-        .filter(|session| !projects.admits(session.project.as_ref()))
-        .map(|session| session.id)
-        .collect();
+    let sessions = passage::session_projects(scope).await?.into_iter();
+    let hidden = sessions.filter(|(_, project)| !projects.admits(Some(project)));
+    let hidden: BTreeSet<String> = hidden.map(|(session, _)| session).collect();
     let seen = contents.seen_in(projects, &hidden, now);
     Ok((contents, Some(seen)))
 }
 
+/// Loads everything, and computes what files with all of it change.
 async fn make_plan(
     scope: &Scope,
     read: &ParsedVault,
     now: Timestamp,
 ) -> Result<(VaultContents, SyncPlan)> {
-    make_plan_in(scope, read, &ProjectScope::All, now).await
+    let contents = load_contents(scope).await?;
+    let plan = make_plan_in(scope, read, (&contents, &contents), now).await?;
+    Ok((contents, plan))
 }
 
-/// Computes what files with the memories of these projects change. Also returns all contents.
+/// Computes what files with the `seen` part of the contents change.
 async fn make_plan_in(
     scope: &Scope,
     read: &ParsedVault,
-    projects: &ProjectScope,
+    (contents, seen): (&VaultContents, &VaultContents),
     now: Timestamp,
-) -> Result<(VaultContents, SyncPlan)> {
-    let (contents, seen) = load_contents_in(scope, projects, now).await?;
+) -> Result<SyncPlan> {
     let known: BTreeSet<FactId> = contents.versions.iter().map(|v| v.fact).collect();
     let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
     let unknown: Vec<FactId> = based.difference(&known).copied().collect();
@@ -213,12 +212,12 @@ async fn make_plan_in(
         let ever = fact::ever_existing(scope, &unknown).await?;
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
-    missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, &contents).await?;
-    let plan = vault::plan(read, seen.as_ref().unwrap_or(&contents), &missing, now);
+    missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, contents).await?;
+    let plan = vault::plan(read, seen, &missing, now);
     if plan.restores.len() + plan.links.len() + plan.steps.len() > MAX_CHANGES {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }
-    Ok((contents, plan))
+    Ok(plan)
 }
 
 /// Whether nothing was ever written to this memory: a removed session leaves no trace except its
@@ -229,7 +228,7 @@ async fn is_untouched(scope: &Scope, contents: &VaultContents) -> Result<bool> {
     }
     let (last, sessions, passes) = try_join!(
         operation::last_at(scope),
-        everything::sessions(scope),
+        everything::sessions_after(scope, None, 1),
         learning::passes(scope, None, 1)
     )?;
     Ok(last.is_none() && sessions.is_empty() && passes.is_empty())

@@ -2,8 +2,9 @@
 
 use lukasa_core::archive::Contents;
 use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem, LinkItem, MemoryItem};
-use lukasa_core::{FactId, NewTurn, Origin, Role, State, Status, VersionId};
+use lukasa_core::{Caller, FactId, ImportId, NewTurn, Origin, Role, State, Status, VersionId};
 use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
+use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::Target;
 use serde_json::json;
 
@@ -127,4 +128,99 @@ async fn edited_export_with_ids_of_existing_versions_and_turns_is_imported_witho
     let counts = report.unwrap().counts;
     assert_eq!((counts.memories, counts.chats, counts.turns), (0, 1, 0));
     assert_eq!(story.active().await.len(), 2);
+}
+
+#[tokio::test]
+async fn agent_undoes_only_the_import_that_its_own_credential_made() {
+    let story = Story::begin().await;
+    let archives = &story.engine.archives;
+    let other = Caller::key(story.tenant, "alice", "k2", Origin::Assistant);
+    let import = async |caller: Caller, digest: &str, turns: &[&str]| {
+        story.pass(1);
+        let from = ImportSource { digest: digest.into(), ..source(Format::Claude) };
+        let items = [ImportItem::Chat(ChatItem {
+            source: digest.into(),
+            title: None,
+            opened_at: None,
+            before: 0,
+            turns: turns
+                .iter()
+                .map(|text| ChatTurn { role: Role::User, content: (*text).into(), said_at: None })
+                .collect(),
+            last: true,
+        })];
+        archives.import_items(&story.by(caller), &from, &items, false).await.unwrap().import
+    };
+    let undo = async |caller: &Caller, id: ImportId| {
+        story.pass(1);
+        archives.undo_import(&story.by(caller.clone()), id).await.map(|undone| undone.chats)
+    };
+    let (alice, assistant) = (story.alice(), story.assistant());
+    let refused = async |id: ImportId| {
+        for caller in [&assistant, &other] {
+            assert_eq!(undo(caller, id).await.unwrap_err().code(), "human_needed");
+        }
+    };
+    let users = import(alice.clone(), "users", &["I drink tea."]).await;
+    refused(users).await;
+    assert_eq!(undo(&alice, users).await.unwrap(), 1);
+    let own = import(assistant.clone(), "own", &["I drink cocoa."]).await;
+    assert_eq!(undo(&other, own).await.unwrap_err().code(), "human_needed");
+    assert_eq!(undo(&assistant, own).await.unwrap(), 1);
+    // It is the user's when they import the source again, and no one's alone when both have.
+    import(alice.clone(), "own", &["I drink cocoa."]).await;
+    refused(own).await;
+    let joint = import(assistant.clone(), "joint", &["I drink mate."]).await;
+    import(alice.clone(), "joint", &["I drink mate.", "I drink coffee."]).await;
+    refused(joint).await;
+    // From before the importer was recorded.
+    let old = import(assistant.clone(), "old", &["I drink water."]).await;
+    let forget = "update import set caller = null, credential = null";
+    story.database.admin().await.batch_execute(forget).await.unwrap();
+    refused(old).await;
+    assert_eq!(undo(&alice, old).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn consents_of_a_trusted_export_are_an_operation_of_the_import() {
+    let story = Story::begin().await;
+    let (request, open) = (story.request(), OptIn::Open);
+    story.engine.directory.set_opt_in(&request, "health", open).await.unwrap();
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    let since = story.now();
+    story.pass(60);
+    let mut archive = exported(&story).await;
+    let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
+    archive.domains = export.domains().await.unwrap();
+    drop(export);
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let domains = async || {
+        let all = story.engine.directory.domains(&bob, story.now()).await.unwrap();
+        let of = |name: &str| {
+            let found = all.iter().find(|one| one.domain.name == name).unwrap();
+            (found.opted_in_at, found.admits_inferred)
+        };
+        [of("finance"), of("health")]
+    };
+    let (by, from) = (|| story.by(bob.clone()), source(Format::Lukasa));
+    let entries = async || {
+        let sql = "select detail from audit where event = 'domain.consent' and user_id = $1 \
+                    order by number";
+        let admin = story.database.admin().await;
+        let rows = admin.query(sql, &[&bob.user.uuid()]).await.unwrap();
+        rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
+    };
+    assert_eq!(domains().await, [(None, false), (None, false)]);
+    let options = ImportOptions { dry_run: false, trust: true };
+    let archives = &story.engine.archives;
+    let taken = archives.import_archive(&by(), &from, archive, options).await.unwrap();
+    assert_eq!(domains().await, [(Some(since), true), (Some(since), false)]);
+    assert_eq!(entries().await, ["domain=finance,given=true"]);
+    assert_eq!(taken.operations.len(), 1);
+    story.pass(60);
+    let undone = archives.undo_import(&by(), taken.import).await.unwrap();
+    assert_eq!(undone.operations, 1);
+    let [finance, _] = domains().await;
+    assert_eq!(finance, (None, false));
+    assert_eq!(entries().await, ["domain=finance,given=true", "domain=finance,given=false"]);
 }

@@ -2,11 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use lukasa_core::Caller;
+use lukasa_core::{Caller, Ids};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
 use lukasa_engine::{Engine, PoolSizes, Request};
+use lukasa_store::context::{self, GivenBaseline, Retrieval};
+use lukasa_store::passage::{self, RecallState};
+use lukasa_store::retrieval_batch::{BatchedRecord, NewRetrieval};
 use lukasa_store::testing::postgres::Client;
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::story::Story;
@@ -88,8 +92,18 @@ async fn retrieval_log_of_a_busy_user_delays_no_other_user() {
     }
     until_recorded(&story, &alice, 3).await;
     assert_eq!(recorded(&story, &bob).await, 0);
+    // More records than are written alone at a time, after the batches have given them up.
+    for _ in 0..6 {
+        retrieve(&story.engine, &story, &bob).await;
+    }
+    sleep(Duration::from_millis(1_500)).await;
+    for _ in 0..3 {
+        retrieve(&story.engine, &story, &alice).await;
+    }
+    until_recorded(&story, &alice, 6).await;
+    assert_eq!(recorded(&story, &bob).await, 0);
     held.batch_execute("rollback").await.unwrap();
-    until_recorded(&story, &bob, 3).await;
+    until_recorded(&story, &bob, 9).await;
 }
 
 #[tokio::test]
@@ -107,6 +121,61 @@ async fn retrieval_log_records_nothing_that_was_erased_meanwhile() {
     let baselines = "select count(*) from given_baseline";
     let admin = story.database.admin().await;
     assert_eq!(admin.query_one(baselines, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[tokio::test]
+async fn retrieval_from_before_a_removal_is_refused() {
+    let story = Story::begin().await;
+    let alice = story.alice();
+    let fact = Story::fact(&story.save("Likes valerian tea").await);
+    story.save("Likes green tea").await;
+    // Queues the job without which a batch refuses every record of the user.
+    retrieve(&story.engine, &story, &alice).await;
+    until_recorded(&story, &alice, 1).await;
+    let store = story.database.store();
+    let state = async || {
+        let scope = store.read(alice.tenant, alice.user).await.unwrap();
+        passage::state(&scope).await.unwrap()
+    };
+    let before = state().await;
+    story.engine.removals.erase(&story.request(), &Target::Id(fact)).await.unwrap();
+    let after = state().await;
+    assert_ne!(before.removed, after.removed);
+    let new = |number: u8, state: RecallState| {
+        let retrieval = Retrieval {
+            id: Ids::new(story.now(), [number; 16]).retrieval(),
+            session: None,
+            at: story.now(),
+            etag: Some(format!("e{number}")),
+            dynamic: String::new(),
+            trace: json!({}),
+            facts: Vec::new(),
+            baseline: serde_json::Value::Null,
+        };
+        let given =
+            GivenBaseline { etag: format!("e{number}"), items: json!([]), facts: Vec::new() };
+        let (tenant, user) = (alice.tenant, alice.user);
+        NewRetrieval { tenant, user, retrieval, given: Some(given), state }
+    };
+    let alone = async |new: NewRetrieval| {
+        let scope = store.write_lossy(new.tenant, new.user).await.unwrap();
+        let given = new.given.as_ref();
+        context::insert_retrieval(&scope, &new.retrieval, given, new.state).await.unwrap();
+        scope.commit().await.unwrap();
+    };
+    let admin = story.database.admin().await;
+    let kept = async || {
+        let sql = "select (select count(*) from retrieval), (select count(*) from given_baseline)";
+        let row = admin.query_one(sql, &[]).await.unwrap();
+        (row.get::<_, i64>(0), row.get::<_, i64>(1))
+    };
+    assert_eq!(kept().await, (0, 0));
+    assert_eq!(store.record_retrievals(&[new(101, before)]).await, [BatchedRecord::Refused]);
+    alone(new(102, before)).await;
+    assert_eq!(kept().await, (0, 0));
+    assert_eq!(store.record_retrievals(&[new(103, after)]).await, [BatchedRecord::Written]);
+    alone(new(104, after)).await;
+    assert_eq!(kept().await, (2, 2));
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ async fn undo_last_goes_back_step_by_step() {
 }
 
 /// Whether a domain is open, and admits what is inferred about it.
-async fn domain(story: &Story, name: &str) -> (bool, bool) {
+pub(crate) async fn domain(story: &Story, name: &str) -> (bool, bool) {
     let all = story.engine.directory.domains(&story.alice(), story.now()).await.unwrap();
     let found = all.iter().find(|one| one.domain.name == name).unwrap();
     (found.opted_in_at.is_some(), found.admits_inferred)
@@ -194,9 +194,53 @@ async fn undo_of_a_consent_closes_a_domain_only_if_the_consent_opened_it() {
         let mut operation = given.operation.unwrap();
         for after in [(was_open, false), (true, true), (was_open, false)] {
             story.pass(1);
-            let undone = story.engine.undo.undo(&story.request(), operation).await.unwrap();
+            let undone = story.engine.undo.undo(&story.request(), operation).await;
+            if after.1 && !was_open {
+                assert_eq!(undone.unwrap_err().code(), "not_undoable", "{name}");
+                assert_eq!(domain(&story, name).await, (false, false), "only the user opens it");
+                break;
+            }
             assert_eq!(domain(&story, name).await, after, "{name}");
-            operation = undone.operation.unwrap();
+            operation = undone.unwrap().operation.unwrap();
         }
     }
+}
+
+#[tokio::test]
+async fn undo_of_an_undone_consent_neither_opens_nor_closes_a_domain_for_the_user() {
+    let story = Story::begin().await;
+    let set = async |how: OptIn| {
+        story.pass(1);
+        story.engine.directory.set_opt_in(&story.request(), "finance", how).await.unwrap();
+    };
+    let given = story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    story.pass(1);
+    let undone = story.engine.undo.undo(&story.request(), given.operation.unwrap()).await.unwrap();
+    set(OptIn::Open).await;
+    set(OptIn::Shut).await;
+    story.pass(1);
+    let undone = undone.operation.unwrap();
+    let again = story.engine.undo.undo(&story.request(), undone).await;
+    assert_eq!(again.unwrap_err().code(), "not_undoable");
+    assert_eq!(domain(&story, "finance").await, (false, false));
+    set(OptIn::Open).await;
+    story.pass(1);
+    let again = story.engine.undo.undo(&story.request(), undone).await.unwrap();
+    assert_eq!(domain(&story, "finance").await, (true, true));
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), again.operation.unwrap()).await.unwrap();
+    assert_eq!(domain(&story, "finance").await, (true, false), "the user has opened it");
+}
+
+#[tokio::test]
+async fn undo_of_a_consent_closes_no_domain_that_the_user_has_opened_since() {
+    let story = Story::begin().await;
+    let given = story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    for how in [OptIn::Shut, OptIn::Open] {
+        story.pass(1);
+        story.engine.directory.set_opt_in(&story.request(), "finance", how).await.unwrap();
+    }
+    story.pass(1);
+    story.engine.undo.undo(&story.request(), given.operation.unwrap()).await.unwrap();
+    assert_eq!(domain(&story, "finance").await, (true, false));
 }

@@ -244,6 +244,30 @@ async fn vault_lines_of_closed_domain_wait_for_opt_in() {
 }
 
 #[tokio::test]
+async fn vault_command_in_a_project_reads_no_summary_of_a_session() {
+    let story = Story::begin().await;
+    story.save("Lives in Lisbon").await;
+    let turns = vec![lukasa_core::NewTurn::saying(lukasa_core::Role::User, "Hello")];
+    story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
+    let admin = story.database.admin().await;
+    let rename = async |from: &str, to: &str| {
+        let sql = format!("alter table session rename column {from} to {to}");
+        admin.batch_execute(&sql).await.unwrap();
+    };
+    rename("summary", "unread").await;
+    let path = || "/memories/profile.md".to_owned();
+    let replaces = Command::Replace { path: path(), old: "Lisbon".into(), new: "Faro".into() };
+    for command in [Command::View { path: path(), range: None }, replaces] {
+        story.pass(1);
+        let vault = &story.engine.vault;
+        let done = vault.command(&story.request(), &command, &ProjectScope::NoProject).await;
+        assert!(!done.unwrap().failed);
+    }
+    rename("unread", "summary").await;
+    assert_eq!(story.active().await, ["Lives in Faro"]);
+}
+
+#[tokio::test]
 async fn vault_commands_edit_memories() {
     let story = Story::begin().await;
     let lisbon = NewMemory::saying("Lives in Lisbon");

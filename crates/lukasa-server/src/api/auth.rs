@@ -74,6 +74,15 @@ impl CachedAdmission {
 /// A credential that was refused, by its id and the hash of its secret.
 pub type RefusedCredential = (String, [u8; 32]);
 
+/// What a credential is checked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckReason {
+    Request,
+    /// Work that it was admitted for. Refusals of requests since then decide nothing: the credential
+    /// may only have expired, and whether it was revoked is asked of the database.
+    WorkUnderWay,
+}
+
 /// An admission for endpoints that keep working while the database is unavailable.
 pub(crate) struct FailOpenAdmission {
     pub admitted: AdmittedCredential,
@@ -114,11 +123,12 @@ impl App {
         &self,
         text: Option<&str>,
     ) -> Result<AdmittedCredential, Problem> {
-        self.admit_credential_at(text, clock::now()).await
+        self.admit_credential_for(CheckReason::Request, text, clock::now()).await
     }
 
-    pub(super) async fn admit_credential_at(
+    pub(super) async fn admit_credential_for(
         &self,
+        reason: CheckReason,
         text: Option<&str>,
         now: Timestamp,
     ) -> Result<AdmittedCredential, Problem> {
@@ -147,12 +157,14 @@ impl App {
             return Ok(admitted);
         }
         let credential = (presented.key_id.clone(), presented.secret_hash);
-        let refused_at = self.0.refused.get(&credential);
-        if refused_at.is_some_and(|at| self.cache_clock().is_within(REFUSED_TTL, at)) {
-            return Err(refused());
-        }
-        if !self.0.last_admissions.contains_key(&presented.key_id) {
-            self.limits().check_throttled()?;
+        if reason == CheckReason::Request {
+            let refused_at = self.0.refused.get(&credential);
+            if refused_at.is_some_and(|at| self.cache_clock().is_within(REFUSED_TTL, at)) {
+                return Err(refused());
+            }
+            if !self.0.last_admissions.contains_key(&presented.key_id) {
+                self.limits().check_throttled()?;
+            }
         }
         let asked_at = self.cache_clock().now();
         let admitted = match self.engine().credentials.authenticate(text, now).await {

@@ -10,7 +10,7 @@ use lukasa_core::Timestamp;
 use lukasa_engine::credentials::AdmittedCredential;
 
 use super::App;
-use super::auth::sign_in_cookie;
+use super::auth::{CheckReason, sign_in_cookie};
 use super::error::Problem;
 use crate::clock;
 
@@ -47,6 +47,7 @@ impl App {
         let now = clock::now();
         let before_end = |end: Timestamp| (end - Duration::from_millis(1)).min(now);
         let at = credential.expires_at.map_or(now, before_end);
-        self.admit_credential_at(credential.text.as_deref(), at).await.map(drop)
+        let (reason, text) = (CheckReason::WorkUnderWay, credential.text.as_deref());
+        self.admit_credential_for(reason, text, at).await.map(drop)
     }
 }

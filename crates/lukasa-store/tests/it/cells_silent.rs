@@ -4,11 +4,12 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use lukasa_core::{Timestamp, UserId};
+use lukasa_store::passage::PassageBlocks;
 use lukasa_store::{Error, Store, directory, domain};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -25,6 +26,8 @@ const AT_ONCE: Duration = Duration::from_millis(900);
 struct Proxy {
     address: SocketAddr,
     is_frozen: Arc<AtomicBool>,
+    /// How many more bytes of answers are forwarded before it freezes.
+    left: Arc<AtomicI64>,
 }
 
 impl Proxy {
@@ -32,17 +35,22 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let is_frozen = Arc::new(AtomicBool::new(false));
-        let frozen = is_frozen.clone();
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let (frozen, budget) = (is_frozen.clone(), left.clone());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let server = TcpStream::connect(&target).await.unwrap();
                 let (from_client, to_client) = client.into_split();
                 let (from_server, to_server) = server.into_split();
-                tokio::spawn(forward(from_client, to_server, frozen.clone()));
-                tokio::spawn(forward(from_server, to_client, frozen.clone()));
+                tokio::spawn(forward(from_client, to_server, frozen.clone(), None));
+                tokio::spawn(forward(from_server, to_client, frozen.clone(), Some(budget.clone())));
             }
         });
-        Self { address, is_frozen }
+        Self { address, is_frozen, left }
+    }
+
+    fn freeze_after(&self, bytes: i64) {
+        self.left.store(bytes, Ordering::Relaxed);
     }
 
     fn freeze(&self, is_frozen: bool) {
@@ -54,9 +62,14 @@ async fn forward(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     is_frozen: Arc<AtomicBool>,
+    left: Option<Arc<AtomicI64>>,
 ) {
     let mut bytes = vec![0; 16 * 1024];
     while let Ok(count) = from.read(&mut bytes).await {
+        let size = i64::try_from(count).unwrap();
+        if left.as_ref().is_some_and(|left| left.fetch_sub(size, Ordering::Relaxed) < size) {
+            is_frozen.store(true, Ordering::Relaxed);
+        }
         while is_frozen.load(Ordering::Relaxed) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -156,6 +169,46 @@ async fn work_in_an_unresponsive_cell_fails_fast() {
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     write(&store, acme(), &lower, "food").await.unwrap();
     assert_eq!(store.cells_up(), [("east".to_owned(), false)]);
+}
+
+/// Bytes of the passages of a user with many.
+const PASSAGE_BYTES: i64 = 1_500 * 1_000;
+
+#[tokio::test]
+async fn rows_that_arrive_from_an_unresponsive_cell_are_given_up() {
+    let (deployment, proxy, _, upper) = behind_proxy().await;
+    let store = deployment.main.store();
+    write(&store, acme(), &upper, "travel").await.unwrap();
+    let user = UserId::named(acme(), &upper);
+    let passages = "insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, \
+                      revision, analyzer, language, words, terms, content_hash) \
+                    select $1, $2, gen_random_uuid(), 0, gen_random_uuid(), 'fact', number, 1, \
+                      'en', 1, decode(repeat('00', 1500), 'hex'), 'hash' \
+                      from generate_series(1, 1000) as number";
+    deployment.east.leave_unchecked();
+    let admin = deployment.east.admin().await;
+    admin.execute(passages, &[&user.uuid(), &acme().uuid()]).await.unwrap();
+    let scope = store.read(acme(), user).await.unwrap();
+    directory::me(&scope).await.unwrap();
+    proxy.freeze_after(PASSAGE_BYTES / 3);
+    let mut blocks = PassageBlocks::open(&scope, None).await.unwrap();
+    let first = blocks.next(1).await.unwrap();
+    assert_eq!(first.len(), 1);
+    let started = Instant::now();
+    let rest = tokio::time::timeout(Duration::from_secs(20), blocks.next(1_000)).await;
+    let rest = rest.expect("the rows are given up");
+    assert!(matches!(rest, Err(Error::Unavailable(_))), "{rest:?}");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert_eq!(store.cells_up(), [("east".to_owned(), false)]);
+    // The connection still waits for its rows and must not be used again.
+    drop((blocks, scope));
+    proxy.freeze_after(i64::MAX);
+    proxy.freeze(false);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while let Err(error) = read(&store, acme(), &upper).await {
+        assert!(Instant::now() < deadline, "{error}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[tokio::test]

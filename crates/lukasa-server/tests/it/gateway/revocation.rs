@@ -6,6 +6,7 @@ use lukasa_core::Permission;
 use lukasa_engine::credentials::ADMISSION_LEASE;
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, ScriptedResponse};
 use lukasa_server::api::AuthMode;
+use lukasa_server::clock;
 use serde_json::json;
 
 use super::fixture::{TestGateway, chat, reply, say};
@@ -64,4 +65,29 @@ async fn exchange_of_a_revoked_key_is_not_recorded() {
     say(&ada.with("x-lukasa-session", "c"), &["Hello"]).await.expect(200);
     let stored = fixture.turns(&direct, "c", 2).await;
     assert_eq!(stored, ["user: Hello", "assistant: Noted."]);
+}
+
+#[tokio::test]
+async fn key_that_expired_and_was_refused_since_leaves_its_exchange_to_be_recorded() {
+    let fixture =
+        TestGateway::open(AuthMode::Keys, |n, asked| slow_first(n, reply(asked, "Noted."))).await;
+    let (_, direct) = fixture.assistant("ada").await;
+    let end = clock::now() + Duration::from_millis(2_500);
+    let (_, secret) = fixture.app.make_key("acme", None, &Permission::ALL, Some(end)).await;
+    let ada = fixture.through(&fixture.app.presenting(&secret)).about("ada");
+    let ada = ada.with("x-lukasa-session", "c").with("x-lukasa-tools", "off");
+    let refused = async {
+        while fixture.service.asked().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let left = end.duration_since(clock::now()).as_millis();
+        let left = u64::try_from(left).expect("the chat began in time");
+        tokio::time::sleep(Duration::from_millis(left + 50)).await;
+        ada.get("/v1/models").await.expect(401);
+    };
+    let chatted = ada.post("/v1/chat/completions", chat(&["Remember my allergy to walnuts"]));
+    let (chatted, ()) = tokio::join!(chatted, refused);
+    chatted.expect(200);
+    let stored = fixture.turns(&direct, "c", 2).await;
+    assert_eq!(stored, ["user: Remember my allergy to walnuts", "assistant: Noted."]);
 }
