@@ -11,6 +11,7 @@ use lukasa_core::{
 use lukasa_store::fact;
 
 use super::Facts;
+use super::confirm::check_not_extended;
 use super::save::{check_confidence, check_unmentioned};
 use super::target::Target;
 use crate::admission::{self, AdmissionRequest, Quoted};
@@ -130,6 +131,7 @@ impl Facts {
             }
             other => other?,
         };
+        check_not_extended(&writing, &known, &changes.opens).await?;
         let newest = changes.opens.iter().max_by_key(|v| v.number).ok_or(Refusal::NotActive)?;
         Error::faults(newest.claim.faults())?;
         let (claim, from) = (newest.claim.clone(), newest.valid.from);
