@@ -159,6 +159,13 @@ async fn agent_confirms_a_memory_with_a_quotation_and_without_consent() {
     let confirm = format!("{path}/confirm");
     agent.post(&confirm, json!({})).await.refused(403, "human_needed");
     let quoted = json!({ "quotations": ["I still live in Porto"], "session_id": "chat" });
+    for (field, value) in [("sha256", json!("x")), ("edits", json!({ "content": "Lives in Rome" }))]
+    {
+        let mut mixed = quoted.clone();
+        mixed[field] = value;
+        let refused = agent.post(&confirm, mixed).await.refused(422, "invalid_request");
+        assert_eq!(refused.at("/errors/0/pointer"), format!("/{field}"));
+    }
     agent.post(&confirm, quoted).await.expect(200);
     let confirmed = human.get(&path).await.expect(200).json();
     assert!(confirmed["last_confirmed_at"].is_string(), "{confirmed:#}");
