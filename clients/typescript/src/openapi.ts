@@ -1102,8 +1102,9 @@ export interface components {
             sha256?: string | null;
             edits?: components["schemas"]["EditMemory"] | null;
             /**
-             * @description For a key of an assistant: the words in which the user has said an active memory again, as the
-             *     user typed them in the session.
+             * @description For a yes by a key of an assistant: the words in which the user has said an active memory again,
+             *     as the user typed them in the session. They do not go with `sha256` or `edits`. Those of a
+             *     human, who needs none, and those of a no are ignored.
              */
             quotations?: string[] | null;
             /** @description The session that the quotations are from; the one with the latest turn if absent. */

@@ -431,12 +431,19 @@ impl Version {
         Voice { origin: self.origin, extracted: self.extracted }
     }
 
+    /// When the user last confirmed it. What did not come from the user is confirmed by consent alone:
+    /// that the user has said it again is known from an assistant.
+    pub fn confirmed(&self) -> Option<Timestamp> {
+        let counts = self.consented_at.is_some() || self.origin >= Origin::UserTurn;
+        self.last_confirmed_at.or(self.consented_at).filter(|_| counts)
+    }
+
     /// The confidence as one number: 1.0 when confirmed, 0.95 when stated, else the confidence of
     /// the extraction.
     pub fn effective_confidence(&self) -> f32 {
         match self.confidence {
             _ if self.consented_at.is_some() => 1.0,
-            None if self.last_confirmed_at.is_some() => 1.0,
+            None if self.confirmed().is_some() => 1.0,
             None => 0.95,
             Some(confidence) => confidence,
         }
@@ -571,5 +578,19 @@ pub(crate) mod tests {
         let guessed = version(Voice::extracted(Origin::UserTurn));
         assert!(stated.effective_confidence() > guessed.effective_confidence());
         assert_eq!(stated.confidence, None);
+    }
+
+    #[test]
+    fn claim_of_an_assistant_is_confirmed_by_consent_alone() {
+        let now = Timestamp::UNIX_EPOCH;
+        for (origin, again) in [(Origin::Assistant, 0.95), (Origin::UserSaid, 1.0)] {
+            let mut told = version(Voice::stated(origin));
+            assert_eq!((told.confirmed(), told.effective_confidence()), (None, 0.95));
+            told.last_confirmed_at = Some(now);
+            assert_eq!(told.confirmed().is_some(), origin == Origin::UserSaid);
+            assert_eq!(told.effective_confidence(), again);
+            told.consented_at = Some(now);
+            assert_eq!((told.confirmed(), told.effective_confidence()), (Some(now), 1.0));
+        }
     }
 }

@@ -189,10 +189,16 @@ fn deadline(claim: &Claim, said_at: Timestamp) -> Option<Timestamp> {
     over.filter(|over| *over > said_at).max().map(|over| micros(over + DEADLINE_GRACE))
 }
 
-/// When a learned fact expires: a deadline a week after its date, and circumstances a week after
-/// they were mentioned, or a day if `of_today`: the sentence said "today". Everything else is valid
-/// until it is changed; hard rules never expire.
-pub fn expires_at(claim: &Claim, said_at: Timestamp, of_today: bool) -> Option<Timestamp> {
+/// When a learned fact expires: a deadline a week after its date, or at the `stated` end if that is
+/// later; anything else at its stated end. Without one, circumstances expire a week after they were
+/// mentioned, or a day if `of_today`: the sentence said "today". Everything else is valid until it is
+/// changed; hard rules never expire.
+pub fn expires_at(
+    claim: &Claim,
+    said_at: Timestamp,
+    of_today: bool,
+    stated: Option<Timestamp>,
+) -> Option<Timestamp> {
     if claim.force == Force::Hard {
         return None;
     }
@@ -202,7 +208,7 @@ pub fn expires_at(claim: &Claim, said_at: Timestamp, of_today: bool) -> Option<T
         DEADLINE_WORDS.iter().any(|w| text.match_indices(w).any(|(at, _)| starts_word(at)));
     let end = is_deadline.then(|| deadline(claim, said_at)).flatten();
     let lifetime = if of_today { TEMPORARY_LIFETIME } else { CONTEXT_LIFETIME };
-    end.or_else(|| (claim.kind == Kind::Context).then(|| micros(said_at + lifetime)))
+    end.max(stated).or_else(|| (claim.kind == Kind::Context).then(|| micros(said_at + lifetime)))
 }
 
 #[cfg(test)]
@@ -295,7 +301,7 @@ mod tests {
         let said = "2026-03-10T09:00:00Z".parse().unwrap();
         let expires = |content: &str, kind: Kind| {
             let claim = Claim { kind, ..Claim::saying(content) };
-            expires_at(&claim, said, false).map(|at| at.to_string()[..10].to_owned())
+            expires_at(&claim, said, false, None).map(|at| at.to_string()[..10].to_owned())
         };
         let on = |day: &str| Some(day.to_owned());
         let grant = expires("User's grant proposal is due on 14 November 2026.", Kind::Project);
@@ -310,7 +316,7 @@ mod tests {
             kind: Kind::Context,
             ..Claim::saying("The deadline of 14 November 2026 must hold")
         };
-        assert_eq!(expires_at(&hard, said, true), None);
+        assert_eq!(expires_at(&hard, said, true, Some(said)), None);
     }
 
     #[test]
@@ -318,11 +324,29 @@ mod tests {
         let said: Timestamp = "2026-03-10T21:00:00Z".parse().unwrap();
         let expires = |content: &str, kind: Kind| {
             let claim = Claim { kind, ..Claim::saying(content) };
-            expires_at(&claim, said, true).map(|at| at.to_string())
+            expires_at(&claim, said, true, None).map(|at| at.to_string())
         };
         let next_day = Some("2026-03-11T21:00:00Z".to_owned());
         assert_eq!(expires("User is exhausted.", Kind::Context), next_day);
         assert_eq!(expires("User bought a bicycle.", Kind::Fact), None, "only circumstances");
+    }
+
+    #[test]
+    fn stated_end_wins_over_the_end_of_circumstances() {
+        let said: Timestamp = "2026-03-10T21:00:00Z".parse().unwrap();
+        let stated: Timestamp = "2026-03-13T00:00:00Z".parse().unwrap();
+        let claim = |content: &str, kind: Kind| Claim { kind, ..Claim::saying(content) };
+        let berlin = claim("User is in Berlin.", Kind::Context);
+        for of_today in [true, false] {
+            assert_eq!(expires_at(&berlin, said, of_today, Some(stated)), Some(stated));
+        }
+        let van = claim("User is renting a van.", Kind::Fact);
+        assert_eq!(expires_at(&van, said, true, Some(stated)), Some(stated));
+        // A deadline is still known in the week after it.
+        let thesis = claim("User's thesis is due on 12 March 2026.", Kind::Context);
+        let week_after = expires_at(&thesis, said, false, None);
+        assert!(week_after > Some(stated), "{week_after:?}");
+        assert_eq!(expires_at(&thesis, said, false, Some(stated)), week_after);
     }
 
     #[test]

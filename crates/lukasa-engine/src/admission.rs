@@ -180,6 +180,18 @@ pub(crate) async fn check_domain(scope: &Scope, name: Option<&str>) -> Result<Op
     }
 }
 
+/// Refuses a caller who is not human a change of a memory whose domain was closed since. A domain that
+/// the tenant has removed cannot be opened, and refuses nothing.
+pub(crate) async fn check_still_open(scope: &Scope, caller: &Caller, claim: &Claim) -> Result<()> {
+    if Writer::of(caller) == Writer::Human {
+        return Ok(());
+    }
+    match check_domain(scope, claim.domain.as_deref()).await {
+        Ok(_) | Err(Error::DomainNotFound(_)) => Ok(()),
+        Err(other) => Err(other),
+    }
+}
+
 /// Checks the name that a caller gives a session. It is stored with everything that belongs to the
 /// session, unmasked.
 pub(crate) fn check_session_name(name: &str) -> Result<()> {
@@ -245,9 +257,22 @@ pub(crate) struct Quoted {
     pub(crate) evidence: ClaimEvidence,
 }
 
-/// The latest turns of a session, and whether quotations of them may be kept. Without a session, the
-/// one with the latest turn is read: an assistant that is connected by MCP does not know it.
-async fn latest_turns(scope: &Scope, session: Option<&str>) -> Result<Option<(Vec<Turn>, bool)>> {
+/// The latest turns of a session.
+#[derive(Debug, Default)]
+pub(crate) struct LatestTurns {
+    pub(crate) turns: Vec<Turn>,
+    /// Whether quotations of them may be kept.
+    keeps_words: bool,
+    /// The project of the session.
+    project: Option<Project>,
+}
+
+/// The latest turns of a session. Without a session, the one with the latest turn is read: an
+/// assistant that is connected by MCP does not know it.
+pub(crate) async fn latest_turns(
+    scope: &Scope,
+    session: Option<&str>,
+) -> Result<Option<LatestTurns>> {
     let stored = match session {
         Some(name) => session::find(scope, name).await?,
         None => session::page(scope, &SessionFilter::default(), None, 1).await?.pop(),
@@ -255,15 +280,18 @@ async fn latest_turns(scope: &Scope, session: Option<&str>) -> Result<Option<(Ve
     let Some(stored) = stored else { return Ok(None) };
     let after = stored.turns.saturating_sub(i32::try_from(QUOTED_TURNS).unwrap_or(i32::MAX)).max(0);
     let turns = session::turns(scope, &stored.id, after, QUOTED_TURNS).await?;
-    Ok(Some((turns, stored.keep != Keep::Nothing)))
+    let keeps_words = stored.keep != Keep::Nothing;
+    Ok(Some(LatestTurns { turns, keeps_words, project: stored.project }))
 }
 
-/// Where the user typed a quotation.
-fn find_typed(transcript: &Transcript, quote: &str) -> Option<QuoteMatch> {
-    if quote.chars().count() < MIN_QUOTE_CHARS {
-        return None;
-    }
-    transcript.find(quote).filter(|found| found.origin >= Origin::UserTurn)
+/// The places where the user typed a quotation, oldest first.
+pub(crate) fn typed_places(
+    transcript: &Transcript,
+    quote: &str,
+) -> impl Iterator<Item = QuoteMatch> {
+    let is_searched = quote.chars().count() >= MIN_QUOTE_CHARS;
+    let places = is_searched.then(|| transcript.places(quote)).into_iter().flatten();
+    places.filter(|found| found.origin >= Origin::UserTurn)
 }
 
 fn quoted_evidence(found: &QuoteMatch, keeps_words: bool) -> ClaimEvidence {
@@ -273,8 +301,9 @@ fn quoted_evidence(found: &QuoteMatch, keeps_words: bool) -> ClaimEvidence {
 
 /// Searches the user's own turns of a session for one of the quotations, and checks that it carries
 /// all texts of the claim that are shown, or what is new of them if the claim changes an `old` one,
-/// and then that it is about the same. An agent's citation counts only if all of this holds. Of a
-/// statement, which the server has read itself, only the content is compared. See [`latest_turns`]
+/// and then that it is about the same. An agent's citation counts only if all of this holds. The
+/// project may also be that of the request (`asked`), of the session, or another that the user has. Of
+/// a statement, which the server has read itself, only the content is compared. See [`latest_turns`]
 /// for a request without a session.
 pub(crate) async fn find_quotation(
     scope: &Scope,
@@ -283,18 +312,22 @@ pub(crate) async fn find_quotation(
     old: Option<&Claim>,
     quotations: &[String],
     session: Option<&str>,
+    asked: Option<&Project>,
 ) -> Result<Option<Quoted>> {
     if quotations.is_empty() {
         return Ok(None);
     }
-    let Some((turns, keeps_words)) = latest_turns(scope, session).await? else { return Ok(None) };
-    let (claim, old, quotations) = (claim.clone(), old.cloned(), quotations.to_vec());
+    let Some(latest) = latest_turns(scope, session).await? else { return Ok(None) };
+    let mut claim = claim.clone();
+    leave_out_known_project(scope, &mut claim, &latest, asked).await?;
+    let LatestTurns { turns, keeps_words, .. } = latest;
+    let (old, quotations) = (old.cloned(), quotations.to_vec());
     let is_statement = caller.credential == explicit::CREDENTIAL;
     let search = move || {
         // The latest turns of the session: nothing follows them.
         let transcript = Transcript::of(&turns, &[]);
-        quotations.iter().find_map(|quote| {
-            let found = find_typed(&transcript, quote)?;
+        let mut places = quotations.iter().flat_map(|quote| typed_places(&transcript, quote));
+        places.find_map(|found| {
             let (said, old) = (found.sentence.as_str(), old.as_ref());
             let counts = match is_statement {
                 true => is_content_carried(&claim, old, said),
@@ -312,6 +345,24 @@ pub(crate) async fn find_quotation(
     Ok(tokio::task::spawn_blocking(search).await.unwrap_or(None))
 }
 
+/// Leaves the project out of a claim that is compared with quotations, if the agent did not invent it:
+/// it is that of the request or of the session, or the user has it elsewhere.
+pub(crate) async fn leave_out_known_project(
+    scope: &Scope,
+    claim: &mut Claim,
+    latest: &LatestTurns,
+    asked: Option<&Project>,
+) -> Result<()> {
+    let Some(project) = claim.project.as_ref() else { return Ok(()) };
+    let is_known = asked == Some(project)
+        || latest.project.as_ref() == Some(project)
+        || session::is_users_project(scope, project).await?;
+    if is_known {
+        claim.project = None;
+    }
+    Ok(())
+}
+
 /// The evidence of an agent's proposal that the user is shown: quotations that the user typed in the
 /// session, with their turns, and what the agent describes in its own words. A quotation that is not
 /// found is left out, and so is evidence that names a whole session, which only the server may write.
@@ -323,16 +374,18 @@ pub(crate) async fn verify_evidence(
     if evidence.is_empty() {
         return Ok(Vec::new());
     }
-    let (turns, keeps_words) = latest_turns(scope, session).await?.unwrap_or_default();
+    let LatestTurns { turns, keeps_words, .. } =
+        latest_turns(scope, session).await?.unwrap_or_default();
     let evidence = evidence.to_vec();
     let verify = move || {
         let transcript = Transcript::of(&turns, &[]);
-        let verified =
-            evidence.iter().filter_map(|item| match find_typed(&transcript, &item.description) {
+        let verified = evidence.iter().filter_map(|item| {
+            match typed_places(&transcript, &item.description).next() {
                 Some(found) => Some(quoted_evidence(&found, keeps_words)),
                 None if [QUOTE, SESSION_EVIDENCE].contains(&item.kind.as_str()) => None,
                 None => Some(ClaimEvidence::of(&item.kind, &item.description)),
-            });
+            }
+        });
         verified.collect::<Vec<_>>()
     };
     Ok(tokio::task::spawn_blocking(verify).await.unwrap_or_default())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lukasa_core::admission::Writer;
 use lukasa_core::{
     FactId, Link, LinkId, Operation, OperationId, Period, Session, Sources, Verb, Version, record,
 };
@@ -30,7 +31,8 @@ impl OperationUndo {
     }
 
     /// Reverses the newest operation that is still in effect and is not itself an undo, so that
-    /// repeated calls step further back. In a space only operations of the member count.
+    /// repeated calls step further back. In a space only operations of the member count. Agents and
+    /// imports pass over what they may not reverse.
     pub async fn undo_last(&self, request: &Request) -> Result<Outcome> {
         let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -38,7 +40,16 @@ impl OperationUndo {
         };
         let log = operation::latest(&writing.scope, request.caller.member, MAX_LOOKBACK).await?;
         let in_effect = |o: &&Operation| o.verb != Verb::Undo && o.undone_by.is_none();
-        let last = log.iter().find(in_effect).ok_or(Error::OperationNotFound)?;
+        let newest = log.iter().find(in_effect).ok_or(Error::OperationNotFound)?;
+        let last = match Writer::of(&request.caller) {
+            Writer::Human | Writer::Extraction => newest,
+            Writer::Agent | Writer::Import => {
+                let may_reverse =
+                    |o: &&Operation| o.verb.can_be_undone() && check_reverser(request, o).is_ok();
+                let own = log.iter().filter(in_effect).find(may_reverse);
+                own.ok_or(lukasa_core::Refusal::NeedsHuman)?
+            }
+        };
         Ok(reverse(writing, last.id, TouchedMemory::Blocks).await?.0)
     }
 

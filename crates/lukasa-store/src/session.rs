@@ -102,6 +102,18 @@ pub async fn project_of(scope: &Scope, id: &str) -> Result<Option<Project>> {
     Ok(one(&rows, |row| Columns::of(row, "session").project())?.flatten())
 }
 
+/// Whether a project is the user's: one of their sessions has it, or a memory that they stated or
+/// agreed to.
+pub async fn is_users_project(scope: &Scope, project: &Project) -> Result<bool> {
+    const SQL: &str = "select exists (select 1 from session where user_id = $1 and project = $2) \
+                         or exists (select 1 from fact_version \
+                                     where user_id = $1 and project = $2 and known_until is null \
+                                       and state = 'active' and (consented_at is not null \
+                                         or (origin in ('user_said', 'user_turn') and not extracted)))";
+    let rows = scope.query(SQL, &[&scope.user().uuid(), &project.as_str()]).await?;
+    Ok(rows.first().is_some_and(|row| row.get(0)))
+}
+
 /// Filter of a list of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFilter {

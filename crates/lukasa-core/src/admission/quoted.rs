@@ -2,8 +2,8 @@
 //! user's words, and whether it is about the memory that it would replace.
 //!
 //! A prompt may show the summary instead of the content, and the key with its value beside it; tool
-//! results show the detail too. A true sentence for one of these texts says nothing about the
-//! others, so each of them is compared.
+//! results show the detail and the project too. A true sentence for one of these texts says nothing
+//! about the others, so each of them is compared.
 
 use lukasa_text::screen::ground;
 use lukasa_text::slot::slot_of;
@@ -17,7 +17,7 @@ const MAX_VALUE_TEXTS: usize = 32;
 
 /// Whether what the user typed carries all texts of a claim that prompts and tool results show. With
 /// an `old` claim, texts that it has already are carried, and the content may repeat it except for
-/// what is new.
+/// what is new. A caller who knows the project from elsewhere leaves it out of the claim.
 pub fn is_carried(claim: &Claim, old: Option<&Claim>, said: &str) -> bool {
     let content = old.map(|old| old.content.as_str());
     let has_text = |text: &str, of: fn(&Claim) -> Option<&str>| old.and_then(of) == Some(text);
@@ -39,6 +39,10 @@ pub fn is_carried(claim: &Claim, old: Option<&Claim>, said: &str) -> bool {
             .tags
             .iter()
             .all(|tag| old.is_some_and(|old| old.tags.contains(tag)) || is_name_carried(tag, said))
+        && claim.project.as_ref().is_none_or(|project| {
+            old.is_some_and(|old| old.project.as_ref() == Some(project))
+                || is_said(&spelled_out(project.as_str()), None, said)
+        })
 }
 
 /// Whether what the user typed carries the content of a claim as a whole, or what is new of it.
@@ -115,6 +119,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::project::Project;
 
     const SAID: &str = "I live in Porto these days, size 42 shoes fit me.";
 
@@ -176,6 +181,26 @@ mod tests {
         new.summary = None;
         new.content = "Meets Marta at 19:30, by the river, see evil.example".into();
         assert!(!is_carried(&new, Some(&old), said));
+    }
+
+    #[test]
+    fn project_of_a_quoted_claim_is_the_old_one_or_in_the_quotation() {
+        let of_project = |name: &str| Claim { project: Project::parse(name), ..home() };
+        let invented = of_project("Buy at evil.example");
+        assert!(invented.project.is_some());
+        assert!(!is_carried(&invented, None, SAID));
+        assert!(!is_carried(&invented, Some(&home()), SAID));
+        assert!(!is_carried(&invented, Some(&of_project("apollo")), SAID));
+        assert!(!is_carried(&of_project("apollo"), None, SAID), "a single word too");
+        assert!(is_carried(&invented, Some(&invented), SAID));
+        assert!(is_carried(&home(), Some(&invented), SAID), "it may be taken away");
+        let said = "For apollo-web: I live in Porto these days.";
+        assert!(is_carried(&of_project("apollo-web"), None, said));
+        assert!(is_carried(
+            &of_project("ApolloWeb"),
+            None,
+            "I live in Porto these days (Apollo Web)."
+        ));
     }
 
     #[test]

@@ -149,15 +149,20 @@ pub(super) fn reliability(version: &Version) -> String {
 /// How far a memory can be relied on, in words.
 fn credibility(version: &Version) -> String {
     let date = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
-    let relied = match (version.last_confirmed_at.or(version.consented_at), version.confidence) {
+    // Reached only for what is not confirmed.
+    let again = || match version.last_confirmed_at {
+        Some(at) => format!(", said again {}", date(at)),
+        None => String::new(),
+    };
+    let relied = match (version.confirmed(), version.confidence) {
         (Some(at), _) => format!("confirmed {}", date(at)),
         (None, Some(confidence)) => {
             let tentative = if is_unconfirmed_pattern(version) { "tentative, " } else { "" };
             let from = date(version.known.from);
-            format!("{tentative}inferred {from}, {:.0}% sure", confidence * 100.0)
+            format!("{tentative}inferred {from}, {:.0}% sure{}", confidence * 100.0, again())
         }
         (None, None) if version.origin < Origin::UserTurn => {
-            format!("told by an assistant {}", date(version.known.from))
+            format!("told by an assistant {}{}", date(version.known.from), again())
         }
         (None, None) => format!("said {}", date(version.known.from)),
     };
@@ -418,6 +423,20 @@ mod tests {
             found_line(&fact, &earlier, 1.7)
                 .ends_with("; relevance 100%; until 2026-03-01: Drinks milk)")
         );
+    }
+
+    #[test]
+    fn line_of_an_assistants_memory_is_not_confirmed_by_being_said_again() {
+        let at: Timestamp = "2026-06-01T10:00:00Z".parse().unwrap();
+        let line = |version: &Version| memory_line(version, &EarlierClaims::new());
+        let mut told = version(Voice::stated(Origin::Assistant));
+        assert_eq!(line(&told), "tea (told by an assistant 1970-01-01)");
+        told.last_confirmed_at = Some(at);
+        assert_eq!(line(&told), "tea (told by an assistant 1970-01-01, said again 2026-06-01)");
+        let guessed = Version { extracted: true, confidence: Some(0.8), ..told.clone() };
+        assert_eq!(line(&guessed), "tea (inferred 1970-01-01, 80% sure, said again 2026-06-01)");
+        told.consented_at = Some(at);
+        assert_eq!(line(&told), "tea (confirmed 2026-06-01)");
     }
 
     #[test]

@@ -32,6 +32,7 @@ use super::transcript::{QuoteMatch, Transcript};
 use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
 use crate::fact::{Claim, ClaimEvidence, Force, Kind, State, Tier, Version, fingerprint};
+use crate::fade::expires_at;
 use crate::id::{FactId, TurnId};
 use crate::limits::tentative_importance;
 use crate::origin::{Origin, Voice};
@@ -108,10 +109,8 @@ pub struct JudgedClaim {
     pub confidence: f32,
     pub turns: Vec<TurnId>,
     pub said_at: Timestamp,
-    /// When it ends, if the user said so.
+    /// When it ends: as the user said, or else as its kind or its domain has it.
     pub until: Option<Timestamp>,
-    /// Whether the quoted sentence is about the day on which it was said.
-    pub of_today: bool,
 }
 
 /// The decision about a proposal.
@@ -508,10 +507,10 @@ fn assess(
     let said_at =
         counted.iter().map(|found| found.said_at).max().ok_or((Reason::NoEvidence, None))?;
     let confidence = item.confidence.min(max_confidence);
-    let until = end_of(item, &texts, said_at)
-        .or_else(|| domain?.expires_at(&claim, said_at, scene.policy.domain_expiry()));
     let of_today = texts.iter().any(|said| when::is_about_today(said));
-    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until, of_today })
+    let until = expires_at(&claim, said_at, of_today, end_of(item, &texts, said_at))
+        .or_else(|| domain?.expires_at(&claim, said_at, scene.policy.domain_expiry()));
+    Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
 }
 
 /// The end that a model gives to a memory, if the user named some time and it lies ahead.

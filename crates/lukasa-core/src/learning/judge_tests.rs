@@ -437,10 +437,22 @@ fn end_of_a_memory_needs_a_time_in_the_sentence() {
 }
 
 #[test]
+fn circumstance_of_today_ends_when_the_user_says() {
+    let proposal = ProposedMemory {
+        kind: Kind::Context,
+        until: Some(jiff::civil::date(1970, 1, 2)),
+        ..item("User is in Berlin.", "I am in Berlin today and tomorrow")
+    };
+    let kept = Fixture::said("I am in Berlin today and tomorrow, back home after.").kept(&proposal);
+    assert_eq!(kept.until.unwrap().to_string(), "1970-01-03T00:00:00Z");
+}
+
+#[test]
 fn circumstance_of_today_is_recognised_by_the_whole_sentence() {
     let of_today = |said: &str| {
         let proposal = item("User works from home.", "I work from home");
-        Fixture::said(said).kept(&proposal).of_today
+        let kept = Fixture::said(said).kept(&ProposedMemory { kind: Kind::Context, ..proposal });
+        kept.until.unwrap().duration_since(kept.said_at) == SignedDuration::from_hours(24)
     };
     assert!(of_today("I work from home, because it is snowing today."));
     assert!(!of_today("I work from home. Today is Friday."));

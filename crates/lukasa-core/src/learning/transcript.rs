@@ -100,36 +100,32 @@ impl Transcript {
         (self.turns, Self { turns: rest, retracting, plain })
     }
 
-    /// The most trusted place where the quotation occurs, if any.
+    /// The most trusted place where the quotation occurs, if any, and the oldest of those.
     pub fn find(&self, quote: &str) -> Option<QuoteMatch> {
+        self.places(quote)
+            .reduce(|best, other| if other.origin > best.origin { other } else { best })
+    }
+
+    /// The places where the quotation occurs, oldest first: one in each piece that has it.
+    pub fn places(&self, quote: &str) -> impl Iterator<Item = QuoteMatch> {
         let wanted = Plain::of(quote).text.replace('\n', " ");
-        if wanted.trim().is_empty() {
-            return None;
-        }
-        let mut best: Option<QuoteMatch> = None;
-        for (turn, plain) in self.turns.iter().zip(&self.plain) {
-            for (piece, plain) in turn.pieces.iter().zip(plain) {
-                let better = best.as_ref().is_none_or(|found| piece.origin > found.origin);
-                if !better {
-                    continue;
-                }
-                if let Some((quote, sentence)) = plain.around(&wanted) {
-                    let (quote, sentence) =
-                        (piece.text[quote].to_owned(), piece.text[sentence].trim().to_owned());
-                    best = Some(QuoteMatch {
-                        turn: turn.turn,
-                        number: turn.number,
-                        said_at: turn.said_at,
-                        origin: piece.origin,
-                        quote,
-                        sentence,
-                        guessed: piece.guessed,
-                        reported: piece.reported,
-                    });
-                }
-            }
-        }
-        best
+        let turns = if wanted.trim().is_empty() { &[] } else { &self.turns[..] };
+        let pieces = turns.iter().zip(&self.plain).flat_map(|(turn, plain)| {
+            turn.pieces.iter().zip(plain).map(move |(piece, plain)| (turn, piece, plain))
+        });
+        pieces.filter_map(move |(turn, piece, plain)| {
+            let (quote, sentence) = plain.around(&wanted)?;
+            Some(QuoteMatch {
+                turn: turn.turn,
+                number: turn.number,
+                said_at: turn.said_at,
+                origin: piece.origin,
+                quote: piece.text[quote].to_owned(),
+                sentence: piece.text[sentence].trim().to_owned(),
+                guessed: piece.guessed,
+                reported: piece.reported,
+            })
+        })
     }
 
     /// The place of a quotation, or the one sentence typed by the user that shares most of its words

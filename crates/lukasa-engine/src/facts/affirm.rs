@@ -2,16 +2,16 @@
 //! with the user's own typed words, and is no consent: `consented_at` is a human's alone, so a claim of
 //! an assistant stays one. A hard rule, an order or a permission is affirmed by the user only.
 
+use lukasa_core::admission::is_carried;
 use lukasa_core::fade::ConfidenceInputs;
 use lukasa_core::learning::Transcript;
-use lukasa_core::{Force, Origin, Refusal, State, Timestamp, Verb, Version, Writer, record};
-use lukasa_store::session;
+use lukasa_core::{Force, Refusal, State, Timestamp, Verb, Version, Writer, record};
 use lukasa_text::screen::{ground, person};
 
 use super::Facts;
 use super::target::Target;
 use super::update::remaining;
-use crate::admission;
+use crate::admission::{self, typed_places};
 use crate::error::Result;
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart, Writing};
@@ -50,6 +50,7 @@ impl Facts {
         let at = writing.stamp.at;
         let active = known.iter().find(|v| v.state == State::Active && v.valid.contains(at));
         let old = active.ok_or(Refusal::NeedsHuman)?;
+        admission::check_still_open(&writing.scope, &request.caller, &old.claim).await?;
         if !is_said_again(&writing, old, affirmation, at).await? {
             return Err(Refusal::NeedsHuman.into());
         }
@@ -62,8 +63,9 @@ impl Facts {
     }
 }
 
-/// Whether one of the quotations is from a turn that the user typed since the memory was last said or
-/// confirmed, and says what the memory says.
+/// Whether the user typed one of the quotations since the memory was last said or confirmed, in a
+/// sentence that says all that is shown of the memory. What they had typed before says nothing about
+/// now, and does not keep the same words from counting later.
 async fn is_said_again(
     writing: &Writing<'_>,
     old: &Version,
@@ -74,24 +76,23 @@ async fn is_said_again(
     if directs || old.claim.force == Force::Hard {
         return Ok(false);
     }
-    let (scope, said) = (&writing.scope, affirmation.session.as_deref());
-    let quotations = &affirmation.quotations;
-    let (caller, claim) = (writing.caller(), &old.claim);
-    let found =
-        admission::find_quotation(scope, caller, claim, Some(claim), quotations, said).await?;
-    let Some(found) = found else { return Ok(false) };
-    let turns = session::turns_by_id(scope, &[found.turn.uuid()]).await?;
-    let transcript = Transcript::of(&turns, &[]);
+    let (scope, session) = (&writing.scope, affirmation.session.as_deref());
+    let Some(latest) = admission::latest_turns(scope, session).await? else { return Ok(false) };
+    let mut claim = old.claim.clone();
+    admission::leave_out_known_project(scope, &mut claim, &latest, None).await?;
     let since = ConfidenceInputs::from(old).fresh_at;
-    let says_so = |sentence: &str| {
-        ground::grounded(&old.claim.content, &[sentence])
-            && ground::carries(&old.claim.content, sentence)
-            && !ground::is_hedged(sentence)
-            && person::speaks_as_subject(sentence)
+    let quotations = affirmation.quotations.clone();
+    let search = move || {
+        let transcript = Transcript::of(&latest.turns, &[]);
+        let says_so = |sentence: &str| {
+            is_carried(&claim, None, sentence)
+                && ground::carries(&claim.content, sentence)
+                && !ground::is_hedged(sentence)
+                && person::speaks_as_subject(sentence)
+        };
+        let places = quotations.iter().flat_map(|quote| typed_places(&transcript, quote));
+        let mut later = places.filter(|found| found.said_at > since && found.said_at <= now);
+        later.any(|found| says_so(&found.sentence))
     };
-    let mut typed = quotations.iter().filter_map(|quote| transcript.find(quote));
-    Ok(typed.any(|found| {
-        let is_later = found.said_at > since && found.said_at <= now;
-        found.origin >= Origin::UserTurn && is_later && says_so(&found.sentence)
-    }))
+    Ok(tokio::task::spawn_blocking(search).await.unwrap_or(false))
 }

@@ -2,7 +2,9 @@
 //! acceptance is bound to the exact bytes that were shown.
 
 use lukasa_core::admission::Writer;
-use lukasa_core::{CallerKind, Edit, FactId, Force, Origin, Refusal, State, Verb, Version, record};
+use lukasa_core::{
+    CallerKind, Edit, FactId, Force, Origin, Refusal, State, Timestamp, Verb, Version, record,
+};
 use lukasa_store::{fact, space};
 
 use super::Facts;
@@ -138,6 +140,26 @@ pub(crate) async fn check_other_member(writing: &Writing<'_>, opens: &[Version])
         true => Err(Error::NeedsOtherMember),
         false => Ok(()),
     }
+}
+
+/// Refuses a member of a space who would alone let their own order, permission or hard rule hold at
+/// times when it does not hold now: another member accepted it as it was, or has ended it.
+pub(super) async fn check_not_extended(
+    writing: &Writing<'_>,
+    known: &[Version],
+    opens: &[Version],
+) -> Result<()> {
+    let held = |new: &Version| {
+        known.iter().any(|old| {
+            let is_same = old.state == State::Active && old.number == new.number;
+            let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp::MAX);
+            let is_within = old.valid.from <= new.valid.from
+                && until(new.valid.until) <= until(old.valid.until);
+            is_same && is_within
+        })
+    };
+    let extended: Vec<Version> = opens.iter().filter(|new| !held(new)).cloned().collect();
+    check_other_member(writing, &extended).await
 }
 
 /// The digest of the words that wait for consent.

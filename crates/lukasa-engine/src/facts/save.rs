@@ -220,6 +220,7 @@ impl Facts {
                 None,
                 &quotations,
                 session,
+                new.active_project.as_ref(),
             )
             .await?;
             turns = existing_turns(&writing.scope, &turns).await?;

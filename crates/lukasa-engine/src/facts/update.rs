@@ -11,6 +11,7 @@ use lukasa_core::{
 use lukasa_store::fact;
 
 use super::Facts;
+use super::confirm::check_not_extended;
 use super::save::{check_confidence, check_unmentioned};
 use super::target::Target;
 use crate::admission::{self, AdmissionRequest, Quoted};
@@ -130,6 +131,7 @@ impl Facts {
             }
             other => other?,
         };
+        check_not_extended(&writing, &known, &changes.opens).await?;
         let newest = changes.opens.iter().max_by_key(|v| v.number).ok_or(Refusal::NotActive)?;
         Error::faults(newest.claim.faults())?;
         let (claim, from) = (newest.claim.clone(), newest.valid.from);
@@ -171,6 +173,8 @@ impl Facts {
         }
         let old = current(known, writing.now()).or_else(|| known.iter().max_by_key(|v| v.number));
         let Some(old) = old else { return Err(Error::MemoryNotFound) };
+        // Also if only the dates change.
+        admission::check_still_open(&writing.scope, writing.caller(), &old.claim).await?;
         let claim = edit.apply(&old.claim);
         let mut permitted = State::Active;
         // A claim with faults is refused later, after the checks of the dates.
@@ -195,7 +199,8 @@ impl Facts {
             let before = Some(&old.claim);
             let caller = writing.caller();
             quoted =
-                admission::find_quotation(scope, caller, &claim, before, quotes, session).await?;
+                admission::find_quotation(scope, caller, &claim, before, quotes, session, None)
+                    .await?;
             agents = self.policies.load(scope).await?.0.agents;
         }
         let replaces = may_replace(writer, old, quoted.is_some(), agents);

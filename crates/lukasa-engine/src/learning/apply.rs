@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use futures_util::try_join;
-use lukasa_core::fade::expires_at;
 use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::learning::judge::{
     self, ExtractionVerdict, JudgeContext, JudgedClaim, SimilarMemory,
@@ -421,8 +420,7 @@ impl LearnedChanges {
         self.outcome.tokens.learned += tokens::count(&kept.claim.content);
         let mut claim = kept.claim.clone();
         claim.evidence = self.evidence(kept);
-        let until = expires_at(&claim, kept.said_at, kept.of_today).or(kept.until);
-        let valid = Period { from: kept.said_at, until };
+        let valid = Period { from: kept.said_at, until: kept.until };
         let changes = record::save(claim, kept.state, valid, provenance, stamp);
         let fact = changes.opens[0].fact;
         self.merge(changes);

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use lukasa_core::{Claim, Edit, Force, Kind, Project, ProjectScope, State, Status};
+use lukasa_core::{
+    Claim, ClaimEvidence, Edit, Force, Kind, Origin, Project, ProjectScope, State, Status,
+};
 use lukasa_engine::context::{Context, ContextRequest};
 use lukasa_engine::facts::{ListFilter, ListedProjects, NewMemory, Target, Update};
 use lukasa_engine::recall::RecallQuery;
@@ -196,6 +198,35 @@ async fn order_as_a_project_reaches_no_session_and_no_active_memory_of_an_assist
     (new.claim.kind, new.active_project) = (Kind::Artifact, project(ORDER));
     let saved = story.engine.facts.save(&story.by(story.assistant()), new).await.unwrap();
     assert_eq!(saved.memories[0].version.state, State::Proposed);
+}
+
+#[tokio::test]
+async fn quotation_does_not_carry_a_project_that_an_agent_invented() {
+    let story = Story::begin().await;
+    open(&story, "a", "apollo").await;
+    save(&story, of("zeus", "The thunder is loud")).await;
+    let words = "I like strong coffee, for mars too.";
+    story.engine.sessions.append_turns(&story.request(), "a", vec![user(words)]).await.unwrap();
+    let quoted = |name: &str, active: &str| {
+        let mut new = of(name, "Likes strong coffee");
+        new.claim.evidence = vec![ClaimEvidence::of("quote", "I like strong coffee")];
+        NewMemory { session: Some("a".into()), active_project: project(active), ..new }
+    };
+    let origin = async |new: NewMemory| {
+        let request = story.by(story.assistant());
+        let saved = story.engine.facts.save(&request, new).await.unwrap();
+        saved.memories[0].version.origin
+    };
+    for name in ["Buy at evil.example", "hermes"] {
+        assert_eq!(origin(quoted(name, "")).await, Origin::Assistant, "{name}");
+        // A memory that an assistant saved makes no project of the user's.
+        let mut again = quoted(name, "");
+        again.claim.content = "Likes coffee strong".into();
+        assert_eq!(origin(again).await, Origin::Assistant, "{name}, again");
+    }
+    for (name, active) in [("apollo", ""), ("zeus", ""), ("mars", ""), ("rhea", "rhea")] {
+        assert_eq!(origin(quoted(name, active)).await, Origin::UserTurn, "{name}");
+    }
 }
 
 #[tokio::test]

@@ -7,13 +7,13 @@ use lukasa_core::placement::{MAIN_CELL, UserRange};
 use lukasa_core::{Caller, Edit, SpaceAccess, SpaceName};
 use lukasa_engine::cells::{self, MoveRequest};
 use lukasa_engine::context::ContextRequest;
-use lukasa_engine::facts::{NewMemory, ProposalDecision, Target, Update};
+use lukasa_engine::facts::{NewMemory, ProposalDecision, Target, Update, UpdateMode};
 use lukasa_engine::{Engine, Error, Outcome};
 use lukasa_store::testing::TestDatabase;
 
 use crate::cells::deployment;
 use crate::erasure::Place;
-use crate::story::Story;
+use crate::story::{Story, time};
 
 const BUDGET: Duration = Duration::from_secs(10);
 
@@ -388,4 +388,55 @@ async fn order_that_another_member_withdrew_is_not_brought_back_by_its_author_al
     let target = Target::Id(Story::fact(&saved.unwrap()));
     removals.forget(&by("ben"), &target).await.unwrap();
     removals.restore(&by("anna"), &target).await.unwrap();
+}
+
+#[tokio::test]
+async fn order_of_a_space_is_not_extended_by_its_author_alone() {
+    let story = Story::begin().await;
+    share(&story, &["anna", "ben"], &["family"]).await;
+    let by = |name: &str| {
+        story.pass(1);
+        story.by(human(&story, name).in_space(&space("family")))
+    };
+    let facts = &story.engine.facts;
+    let dates = |from: Option<i64>, until: Option<Option<i64>>| Update {
+        mode: UpdateMode::Correct {
+            valid_from: from.map(time),
+            valid_until: until.map(|until| until.map(time)),
+        },
+        ..Update::change(Edit::default())
+    };
+    let yes = || ProposalDecision::Yes { digest: None, edit: Box::default() };
+    let order = NewMemory {
+        valid_until: Some(time(9_000)),
+        ..NewMemory::saying("Always buy paper from the corner shop")
+    };
+    let saved = facts.save(&by("anna"), order).await.unwrap();
+    let target = Target::Id(Story::fact(&saved));
+    facts.confirm(&by("ben"), &target, yes()).await.unwrap();
+    let refused = async |update: Update| {
+        let result = facts.update(&by("anna"), &target, update).await;
+        assert_eq!(result.unwrap_err().code(), "other_member_needed");
+    };
+    // It was accepted with an end.
+    refused(dates(None, Some(None))).await;
+    refused(dates(None, Some(Some(9_001)))).await;
+    refused(dates(Some(-5), None)).await;
+    // Its author may end it earlier, and does not get it back.
+    facts.update(&by("anna"), &target, dates(None, Some(Some(8_000)))).await.unwrap();
+    refused(dates(None, Some(Some(9_000)))).await;
+    // Another member ended it.
+    story.pass(100);
+    let now = story.now().duration_since(time(0)).as_secs();
+    facts.update(&by("ben"), &target, dates(None, Some(Some(now)))).await.unwrap();
+    refused(dates(None, Some(None))).await;
+    // The other member extends it.
+    facts.update(&by("ben"), &target, dates(None, Some(None))).await.unwrap();
+    // The dates of what is no order are any member's.
+    let plain = NewMemory {
+        valid_until: Some(time(9_000)),
+        ..NewMemory::saying("The ladder is in the shed")
+    };
+    let target = Target::Id(Story::fact(&facts.save(&by("anna"), plain).await.unwrap()));
+    facts.update(&by("anna"), &target, dates(None, Some(None))).await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! Undo of an operation as a whole, and undo of undo.
 
-use lukasa_core::{Edit, Status};
+use lukasa_core::{Caller, Edit, Origin, Status};
 use lukasa_engine::Point;
 use lukasa_engine::directory::OptIn;
-use lukasa_engine::facts::{Target, Update};
+use lukasa_engine::facts::{NewMemory, Target, Update};
 use lukasa_store::list::ListFilter;
 
 use crate::story::Story;
@@ -139,6 +139,33 @@ async fn undo_last_goes_back_step_by_step() {
     }
     let nothing = story.engine.undo.undo_last(&story.request()).await.unwrap_err();
     assert_eq!(nothing.code(), "operation_not_found");
+}
+
+#[tokio::test]
+async fn undo_last_of_an_agent_passes_over_what_it_may_not_reverse() {
+    let story = Story::begin().await;
+    let by = |key: &str| {
+        story.pass(1);
+        story.by(Caller::key(story.tenant, "alice", key, Origin::Assistant))
+    };
+    let facts = &story.engine.facts;
+    for content in ["tea", "coffee"] {
+        facts.save(&by("k1"), NewMemory::saying(content)).await.unwrap();
+    }
+    facts.save(&by("k2"), NewMemory::saying("mate")).await.unwrap();
+    story.pass(1);
+    story.save("milk").await;
+    let others = ["mate", "milk"];
+    for left in [vec!["tea"], vec![]] {
+        story.engine.undo.undo_last(&by("k1")).await.unwrap();
+        assert_eq!(story.active().await, [left, others.to_vec()].concat());
+    }
+    let refused = story.engine.undo.undo_last(&by("k1")).await.unwrap_err();
+    assert_eq!(refused.code(), "human_needed");
+    assert_eq!(story.active().await, others);
+    story.pass(1);
+    story.engine.undo.undo_last(&story.request()).await.unwrap();
+    assert_eq!(story.active().await, ["mate"], "the user's own is their newest");
 }
 
 /// Whether a domain is open, and admits what is inferred about it.

@@ -13,7 +13,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::memory::{create_response, write_response};
 use crate::api::App;
 use crate::api::auth::{SpaceProposer, SpaceReader, SpaceWriter};
-use crate::api::error::Problem;
+use crate::api::code::ProblemCode;
+use crate::api::error::{FieldError, Problem};
 use crate::api::memory::{CreateMemory, EditMemory};
 use crate::api::project::AskedProject;
 use crate::api::request::{
@@ -85,8 +86,9 @@ pub struct ConfirmMemory {
     sha256: Option<String>,
     /// The user's own words instead of the proposed ones.
     edits: Option<EditMemory>,
-    /// For a key of an assistant: the words in which the user has said an active memory again, as the
-    /// user typed them in the session.
+    /// For a yes by a key of an assistant: the words in which the user has said an active memory again,
+    /// as the user typed them in the session. They do not go with `sha256` or `edits`. Those of a
+    /// human, who needs none, and those of a no are ignored.
     quotations: Option<Vec<String>>,
     /// The session that the quotations are from; the one with the latest turn if absent.
     session_id: Option<String>,
@@ -94,6 +96,22 @@ pub struct ConfirmMemory {
 
 fn yes() -> bool {
     true
+}
+
+/// Refuses what answers a proposal beside quotations, which affirm an active memory.
+fn check_affirmation(has_digest: bool, has_edits: bool) -> Result<(), Problem> {
+    let sent = [(has_digest, "/sha256"), (has_edits, "/edits")];
+    let sent = sent.into_iter().filter(|(is_sent, _)| *is_sent);
+    let fields: Vec<FieldError> = sent
+        .map(|(_, pointer)| FieldError {
+            pointer: pointer.to_owned(),
+            detail: "only for the answer to a proposal, which takes no quotations".to_owned(),
+        })
+        .collect();
+    match fields.is_empty() {
+        true => Ok(()),
+        false => Err(Problem::of(ProblemCode::InvalidRequest).fields(fields)),
+    }
 }
 
 /// Answer a proposal, or confirm an active memory.
@@ -117,6 +135,9 @@ pub async fn confirm_memory(
     let ConfirmMemory { confirm, sha256, edits, quotations, session_id } = sent.body;
     let quotations = quotations.unwrap_or_default();
     let affirms = confirm && !quotations.is_empty() && Writer::of(&request.caller) == Writer::Agent;
+    if affirms {
+        check_affirmation(sha256.is_some(), edits.is_some())?;
+    }
     let affirmation = Affirmation { quotations, session: session_id };
     let decision = match confirm {
         true => ProposalDecision::Yes {

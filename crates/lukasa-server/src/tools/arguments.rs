@@ -274,7 +274,7 @@ pub fn asks(sent: &Value) -> bool {
     let has = |names: &[&str]| {
         sent.iter().any(|(name, value)| names.contains(&snake(name).as_str()) && !is_blank(value))
     };
-    has(&["query", "q", "question"]) && !has(&["status", "tag", "cursor"])
+    has(&["query", "q", "question"]) && !has(&["status", "tag", "cursor", "type", "force"])
 }
 
 fn fault(name: &str, detail: &str) -> Problem {

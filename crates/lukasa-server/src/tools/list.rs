@@ -364,8 +364,11 @@ mod tests {
         assert_eq!(name("getUserMemories", json!({ "input": asked() })), Some("recall_memories"));
         assert_eq!(name("get_all_memories", json!({ "limit": 5 })), Some("list_memories"));
         assert_eq!(name("getUserMemories", json!({ "query": " " })), Some("list_memories"));
-        let page = json!({ "query": "tea", "cursor": "x" });
-        assert_eq!(name("getUserMemories", page), Some("list_memories"));
+        // What only a listing can do would be dropped.
+        for only in ["status", "tag", "cursor", "type", "force"] {
+            let page = json!({ "query": "tea", only: "hard" });
+            assert_eq!(name("getUserMemories", page), Some("list_memories"), "{only}");
+        }
         assert_eq!(name("list_memories", asked()), Some("list_memories"));
     }
 

@@ -125,8 +125,9 @@ class ConfirmMemory(TypedDict, total=False):
     """
     edits: EditMemory | None
     quotations: Sequence[str] | None
-    """For a key of an assistant: the words in which the user has said an active memory again, as
-    the user typed them in the session.
+    """For a yes by a key of an assistant: the words in which the user has said an active memory
+    again, as the user typed them in the session. They do not go with `sha256` or `edits`. Those
+    of a human, who needs none, and those of a no are ignored.
     """
     session_id: str | None
     """The session that the quotations are from; the one with the latest turn if absent."""

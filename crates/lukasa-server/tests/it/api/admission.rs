@@ -159,6 +159,13 @@ async fn agent_confirms_a_memory_with_a_quotation_and_without_consent() {
     let confirm = format!("{path}/confirm");
     agent.post(&confirm, json!({})).await.refused(403, "human_needed");
     let quoted = json!({ "quotations": ["I still live in Porto"], "session_id": "chat" });
+    for (field, value) in [("sha256", json!("x")), ("edits", json!({ "content": "Lives in Rome" }))]
+    {
+        let mut mixed = quoted.clone();
+        mixed[field] = value;
+        let refused = agent.post(&confirm, mixed).await.refused(422, "invalid_request");
+        assert_eq!(refused.at("/errors/0/pointer"), format!("/{field}"));
+    }
     agent.post(&confirm, quoted).await.expect(200);
     let confirmed = human.get(&path).await.expect(200).json();
     assert!(confirmed["last_confirmed_at"].is_string(), "{confirmed:#}");
@@ -219,6 +226,23 @@ async fn agent_changes_no_memory_of_a_closed_domain() {
     let change = json!({ "content": "Has type 2 diabetes and takes insulin" });
     agent.patch(&path, change).await.refused(403, "opt_in_needed");
     assert!(!everything(&human).await.contains("insulin"));
+    // Nor its dates, nor when it was last said.
+    let dates = json!({ "mode": "correction", "valid_until": "2030-01-01" });
+    agent.patch(&path, dates.clone()).await.refused(403, "opt_in_needed");
+    let import = app.key_with_origin("acme", Origin::Import).await.about("alice");
+    import.patch(&path, dates.clone()).await.refused(403, "opt_in_needed");
+    let said = "I have type 2 diabetes and take metformin";
+    let turns = json!({ "turns": [{ "role": "user", "content": said }] });
+    agent.post("/api/sessions/chat/turns", turns.clone()).await.expect(201);
+    let quoted = json!({ "quotations": [said], "session_id": "chat" });
+    let confirm = format!("{path}/confirm");
+    agent.post(&confirm, quoted.clone()).await.refused(403, "opt_in_needed");
+    let left = human.get(&path).await.expect(200).json();
+    assert_eq!((&left["valid_until"], &left["last_confirmed_at"]), (&Value::Null, &Value::Null));
+    human.patch(&path, dates).await.expect(200);
+    human.put("/api/domains/health/opt-in", json!({})).await.expect(200);
+    agent.post("/api/sessions/chat/turns", turns).await.expect(201);
+    agent.post(&confirm, quoted).await.expect(200);
 }
 
 #[tokio::test]
