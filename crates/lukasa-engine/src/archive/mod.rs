@@ -183,7 +183,7 @@ async fn import_of(
 /// The caller as it is recorded with an import. In a space there is none: the members who wrote there
 /// are recorded with the operations, which the erasure of a member changes.
 fn importer_of(caller: &Caller) -> Option<Importer> {
-    let own = || Importer { caller: caller.kind, credential: caller.credential.clone() };
+    let own = || Importer { caller: caller.kind, credential: caller.author().to_owned() };
     caller.member.is_none().then(own)
 }
 
