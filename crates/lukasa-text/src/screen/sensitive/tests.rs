@@ -212,6 +212,8 @@ fn figures_of_speech_and_plain_facts_are_not_sensitive() {
         "Single malt is my favourite",
         "I spend my weekends hiking",
         "User is addicted to coffee",
+        "The ladder has been lent to Tom",
+        "We lent our tent to the neighbours",
         "I drive a red car",
         "Ich wohne in Hamburg und fahre Rad",
         "Der Nutzer sucht eine Wohnung",
