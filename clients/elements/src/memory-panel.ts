@@ -275,7 +275,8 @@ export class LukasaMemoryPanel extends LukasaElement {
 
   #row(memory: Memory) {
     const { words } = this;
-    const when = memory.last_confirmed_at ?? memory.confirmed_at;
+    const isConfirmed = memory.consented_at || memory.origin?.startsWith("user_");
+    const when = isConfirmed ? (memory.last_confirmed_at ?? memory.confirmed_at) : null;
     return html`<li part="memory" class="row">
       <span class="grow">
         <span part="content" dir="auto">${memory.content}</span>

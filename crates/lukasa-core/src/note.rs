@@ -22,7 +22,7 @@ pub fn is_note(version: &Version) -> bool {
 /// Whether a memory stays out of prompts: a note whose line gives an order or a permission, which the
 /// user has not confirmed. Keeping a reply is no consent to what it says.
 pub fn is_withheld(version: &Version) -> bool {
-    let is_confirmed = version.consented_at.or(version.last_confirmed_at).is_some();
+    let is_confirmed = version.confirmed().is_some();
     let lines = [Some(&version.claim.content), version.claim.summary.as_ref()];
     let directs = |text: &String| {
         let reading = Reading::of(text);
@@ -127,6 +127,8 @@ mod tests {
             assert!(is_withheld(&note), "{order}");
             let confirmed = Version { consented_at: Some(note.known.from), ..note.clone() };
             assert!(!is_withheld(&confirmed), "{order}");
+            let said_again = Version { last_confirmed_at: Some(note.known.from), ..note.clone() };
+            assert!(is_withheld(&said_again), "{order}");
             let said = Version { origin: Origin::UserSaid, ..note.clone() };
             assert!(!is_withheld(&said), "{order}");
         }

@@ -15,8 +15,8 @@ pub const OPERATIONS: &str = "copy operation (user_id, tenant_id, operation_id, 
 pub const FACTS: &str = "copy fact (user_id, tenant_id, fact_id) from stdin binary";
 pub const VERSIONS: &str = "copy fact_version (user_id, tenant_id, fingerprint, fact_id, \
     version_id, number, content, summary, detail, category, type, kind, force, domain, key, value, \
-    tags, importance, evidence, reasoning, project, state, tier, origin, extracted, confidence, session, \
-    turns, confirmed_at, last_confirmed_at, consented_at, valid_from, valid_until, known_from, \
+    tags, importance, evidence, reasoning, project, unmentioned, state, tier, origin, extracted, confidence, \
+    session, turns, confirmed_at, last_confirmed_at, consented_at, valid_from, valid_until, known_from, \
     known_until, opened_by, closed_by, reopens) from stdin binary";
 
 /// Bytes of rows per message.
@@ -134,6 +134,7 @@ impl Rows {
             (Type::JSONB, &evidence),
             (Type::TEXT, &claim.reasoning),
             (Type::TEXT, &project),
+            (Type::BOOL, &claim.unmentioned),
             (Type::TEXT, &v.state.as_str()),
             (Type::TEXT, &v.tier.as_str()),
             (Type::TEXT, &v.origin.as_str()),

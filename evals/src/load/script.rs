@@ -263,6 +263,7 @@ impl Insert<'_> {
             "importance" => "'0.5'".to_owned(),
             "tags" | "turns" => "'{}'".to_owned(),
             "evidence" => "'[]'".to_owned(),
+            "unmentioned" => "false".to_owned(),
             "valid_from" => "now()".to_owned(),
             "summary" | "detail" | "domain" | "key" | "value" | "reasoning" | "project"
             | "confidence" | "session" | "confirmed_at" | "last_confirmed_at" | "consented_at"
@@ -290,7 +291,7 @@ fn copied(column: &str, words: Option<&str>) -> Result<String> {
         }
         (
             "number" | "content" | "category" | "type" | "kind" | "force" | "state" | "tier"
-            | "importance" | "tags" | "turns" | "evidence" | "valid_from",
+            | "importance" | "tags" | "turns" | "evidence" | "unmentioned" | "valid_from",
             _,
         ) => format!("':{column}'"),
         _ => anyhow::bail!("the column {column} is new"),

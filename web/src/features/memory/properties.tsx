@@ -5,6 +5,7 @@ import type { MemoryView } from "lukasa-client";
 import type { ReactNode } from "react";
 import { percent } from "../../base/numbers.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { confirmedAt } from "../../data/confirmed.ts";
 import { answersIn, useUsage } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -22,8 +23,8 @@ export function Properties({ memory }: { memory: MemoryView }) {
     [t("memory.field.from"), dayOf(memory.valid_from, timeZone)],
   ];
   if (memory.valid_until) rows.push([t("memory.field.until"), dayOf(memory.valid_until, timeZone)]);
-  if (memory.last_confirmed_at)
-    rows.push([t("memory.field.confirmed"), <Time key="c" at={memory.last_confirmed_at} />]);
+  const confirmed = confirmedAt(memory);
+  if (confirmed) rows.push([t("memory.field.confirmed"), <Time key="c" at={confirmed} />]);
   rows.push([t("memory.field.learned"), <Time key="l" at={memory.created_at} absolute />]);
   if (domain) rows.unshift([t("memory.field.domain"), <bdi key="d">{domain}</bdi>]);
   if (memory.project) {

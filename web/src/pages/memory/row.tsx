@@ -4,6 +4,7 @@ import { Check, Folder } from "lucide-react";
 import type { FoundMemory, MemoryView } from "lukasa-client";
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { usePreferences } from "../../base/preferences.ts";
+import { confirmedAt } from "../../data/confirmed.ts";
 import { sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { daysLeft } from "../../data/trash.ts";
@@ -296,10 +297,11 @@ function When({ memory, when }: { memory: MemoryView; when?: string }): ReactNod
     if (memory.status === "forgotten") return ago(memory.updated_at);
     return ago(memory.last_confirmed_at ?? memory.created_at);
   };
+  const confirmed = confirmedAt(memory);
   const details = [
     t(`shell.origin.${sourceOf(memory)}`),
-    memory.last_confirmed_at
-      ? t("memory.confirmedAt", { when: ago(memory.last_confirmed_at) })
+    confirmed
+      ? t("memory.confirmedAt", { when: ago(confirmed) })
       : t("memory.savedAt", { when: ago(memory.created_at) }),
     validity(memory, timeZone),
   ];

@@ -5,6 +5,7 @@ import type { MemoryView } from "lukasa-client";
 import { type KeyboardEvent, useState } from "react";
 import { day } from "../../base/dates.ts";
 import { usePreferences } from "../../base/preferences.ts";
+import { confirmedAt } from "../../data/confirmed.ts";
 import { usePolicy } from "../../data/policy.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { Certainty } from "../../features/memory/badges.tsx";
@@ -66,13 +67,14 @@ export function CardFace({
 
 function Meta({ memory }: { memory: MemoryView }) {
   const { timeZone } = usePreferences();
+  const confirmed = confirmedAt(memory);
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-meta text-muted">
       {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
       <Certainty memory={memory} exceptions />
-      {memory.last_confirmed_at ? (
+      {confirmed ? (
         <span>
-          {t("review.confirmed")} <Time at={memory.last_confirmed_at} />
+          {t("review.confirmed")} <Time at={confirmed} />
         </span>
       ) : (
         <span>{t("review.since", { day: day(memory.valid_from, timeZone) })}</span>
