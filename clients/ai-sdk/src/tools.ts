@@ -231,7 +231,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
 
     recall_memories: tool({
       description:
-        "Find what bears on a question, also faint memories and long details. Call it when " +
+        "Find what concerns a question, also faint memories and long details. Call it when " +
         "the answer may depend on what the user said before, and before you save.",
       inputSchema: takes<Question>({ query: text(), limit: number }, "query"),
       execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>

@@ -278,7 +278,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             tool(
                 "recall_memories",
                 Action::Recall,
-                "Find what bears on a question, also faint memories and long details. Call it when \
+                "Find what concerns a question, also faint memories and long details. Call it when \
                  the answer may depend on what the user said before, and before you save.",
                 takes(
                     json!({
