@@ -84,7 +84,7 @@ pub enum Error {
     UndoBlocked(OperationId),
     #[error("the operation has been undone already")]
     AlreadyUndone,
-    #[error("what was erased cannot be restored")]
+    #[error("it can no longer be undone")]
     NotUndoable,
     #[error("the memories are linked like this already")]
     LinkExists,

@@ -130,7 +130,7 @@ export const shell: Translation["shell"] = {
   "code.undo_blocked":
     "Diese Erinnerung wurde danach noch einmal geändert. Mach zuerst das rückgängig.",
   "code.already_undone": "Das wurde schon rückgängig gemacht oder seither ersetzt.",
-  "code.not_undoable": "Endgültig Gelöschtes lässt sich nicht wiederherstellen.",
+  "code.not_undoable": "Das lässt sich nicht mehr rückgängig machen.",
   "code.version_mismatch": "Die Erinnerung wurde inzwischen geändert. Lade die Seite neu.",
   "code.overlapping_validity":
     "Der Zeitraum überschneidet sich mit einer anderen Fassung der Erinnerung.",

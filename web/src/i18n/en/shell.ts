@@ -124,7 +124,7 @@ export const shell = {
   "code.unchanged": "That would change nothing",
   "code.undo_blocked": "This memory was changed again since. Undo that first",
   "code.already_undone": "This was undone or replaced already",
-  "code.not_undoable": "What was erased cannot be restored",
+  "code.not_undoable": "This can no longer be undone",
   "code.version_mismatch": "This memory has changed since. Reload the page",
   "code.overlapping_validity": "The time overlaps another version of the memory",
   "code.empty_validity": "The end must be after the beginning",

@@ -136,8 +136,11 @@ async fn consent_of_the_advisor_preset_is_one_card_of_the_user_and_can_be_undone
     agent.post(undo, json!({})).await.refused(403, "human_needed");
     let undone = human.post(undo, json!({})).await.expect(200).json();
     assert_eq!(finance().await, (false, false));
-    human.post(undone["event"]["undo"]["href"].as_str().unwrap(), json!({})).await.expect(200);
-    assert_eq!(finance().await, (true, true), "and given again by the undo of the undo");
+    let redo = undone["event"]["undo"]["href"].as_str().unwrap();
+    human.post(redo, json!({})).await.refused(409, "not_undoable");
+    assert_eq!(finance().await, (false, false), "no redo opens a domain");
+    human.put(path, json!({})).await.expect(200);
+    assert_eq!(finance().await, (true, true));
     human.delete(path).await.expect(200);
     assert_eq!(finance().await, (true, false), "withdrawn, and the domain stays open");
     let (_, secret) = app.make_key("acme", None, &Permission::ALL, None).await;
