@@ -33,7 +33,7 @@ async fn post(client: &Client, path: &str, body: &'static str) -> Answer {
 async fn requests_of_the_specification_are_answered_as_written() {
     let app = TestApp::with_keys().await;
     let alice = app.human("acme", "alice").await;
-    let agent = app.application_key("acme").await.about("alice");
+    let agent = app.tenant_key("acme").await.about("alice");
 
     let hard = post(&alice, "/api/memory", SAVE_HARD).await.expect(201).json();
     assert_eq!(hard["memory"]["value"], json!(["shellfish"]));
