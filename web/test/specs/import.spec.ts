@@ -242,7 +242,7 @@ test("pasted list is revealed by area, and a wrong line is dropped by key", asyn
     .fill("Is vegetarian\nWorks as a nurse\nPlays the cello");
   await page.getByRole("button", { name: "Save 3 memories" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "What was saved" })).toBeVisible();
-  const found = page.getByRole("list", { name: "What was found" });
+  const found = page.getByRole("list", { name: "What was saved" });
   await expect(found.getByRole("heading", { name: "Food and dining" })).toBeVisible();
   await screens(page, "reveal-pasted");
   await axe(page);
