@@ -233,7 +233,7 @@ test.describe("languages", () => {
     await expect(page.locator("html")).toHaveAttribute("lang", "de");
     await expect(page.getByRole("heading", { level: 1, name: "Gedächtnis" })).toBeVisible();
     await lukasa.memories.save({ content: "Isst keine Nüsse", domain: "food" });
-    await expect(page.getByText("Essen und Trinken")).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Essen und Trinken" })).toBeVisible();
   });
 
   test("right to left mirrors the layout, and headings come from the catalogues", async ({
