@@ -20,7 +20,8 @@ test("sources lead from a portrait to the sentence and back", async ({ page, luk
   await screens(page, "sources-memory");
   const trail = page.getByRole("navigation", { name: "Where you are" });
   await expect(trail).toContainText("Who you are");
-  await page.getByRole("link", { name: /The user mentioned/ }).click();
+  // The title of the episode: the first words of the chat.
+  await page.getByRole("link", { name: "Hi", exact: true }).click();
   await expect(page.getByRole("heading", { name: "What was said" })).toBeVisible();
   await axe(page);
   await screens(page, "sources-episode");
