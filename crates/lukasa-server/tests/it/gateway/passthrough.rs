@@ -152,7 +152,9 @@ async fn lukasa_keys_are_not_sent_upstream() {
         .asked()
         .iter()
         .map(|asked| {
-            assert!(!asked.head.contains("lukasa"), "{}", asked.head);
+            // By this the server recognises a request that it has sent to itself.
+            let head = asked.head.replace("lukasa-sender: ", "");
+            assert!(!head.contains("lukasa"), "{head}");
             assert!(!asked.head.contains("lk_live") && !asked.head.contains("cookie"));
             assert!(!String::from_utf8_lossy(&asked.body).contains("lk_live"));
             let key = asked.head.lines().find_map(|line| line.strip_prefix("authorization: "));

@@ -85,9 +85,9 @@ async fn key_that_expired_and_was_refused_since_leaves_its_exchange_to_be_record
         tokio::time::sleep(Duration::from_millis(left + 50)).await;
         ada.get("/v1/models").await.expect(401);
     };
-    let chatted = ada.post("/v1/chat/completions", chat(&["Remember my allergy to walnuts"]));
+    let chatted = ada.post("/v1/chat/completions", chat(&["Remember my seat by the window"]));
     let (chatted, ()) = tokio::join!(chatted, refused);
     chatted.expect(200);
     let stored = fixture.turns(&direct, "c", 2).await;
-    assert_eq!(stored, ["user: Remember my allergy to walnuts", "assistant: Noted."]);
+    assert_eq!(stored, ["user: Remember my seat by the window", "assistant: Noted."]);
 }

@@ -8,6 +8,8 @@
 /// `key` and the `link` of a sign-in. A part that is harmless in one operation only is listed with
 /// it.
 pub const HARMLESS: &[&str] = &[
+    // A project is a name within one user's memory.
+    "X-Lukasa-Project",
     "access",
     "admission",
     "answers",
