@@ -205,16 +205,19 @@ pub async fn undecided(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<Version>> {
+    // Materialized: as a subquery it was evaluated again for each memory, which took seconds for some
+    // hundred of them.
     const SQL: &str = concat!(
-        "select ",
+        "with brought_facts as materialized (",
+        brought_facts!(),
+        ") select ",
         version_columns!(),
         " from fact_version where user_id = $1 and known_until is null and state = 'active' \
            and origin = 'import' and consented_at is null \
            and valid_from <= $3 and (valid_until is null or valid_until > $3) \
            and ($4::uuid[] is null or fact_id = any($4)) \
-           and fact_id in (select brought from (",
-        brought_facts!(),
-        ") as brought_facts) order by known_from, version_id limit $5"
+           and fact_id in (select brought from brought_facts) \
+         order by known_from, version_id limit $5"
     );
     let only: Option<Vec<Uuid>> = only.map(|facts| facts.iter().map(|id| id.uuid()).collect());
     let imports = vec![of.uuid()];
