@@ -201,7 +201,7 @@ async fn mcp_data_of_a_memory_can_be_written_back() {
     let app = TestApp::with_keys().await;
     let human = app.human("acme", "alice").await;
     let detail = "- milk\n    - C# [1]\n* https://example.org/#a";
-    let memory = json!({ "content": "Keeps it at -5 °C", "detail": detail, "domain": "home",
+    let memory = json!({ "content": "Keeps it at -5 °C", "detail": detail, "domain": "food",
         "key": "freezer", "value": ["-5", "+49 170", "https://example.org"] });
     let id = human.post("/api/memory", memory.clone()).await.expect(201).at("/memory/id");
     let read = call(&human, "fetch", json!({ "id": id })).await;
