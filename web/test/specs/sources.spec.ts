@@ -426,16 +426,19 @@ test("long chat lists every message, and renders those in view", async ({ page, 
     await lukasa.sessions.append("long", turns.slice(from, from + PER_REQUEST));
   }
   await open(page, `/sources?session=long&turn=${LAST}`);
-  const last = page.getByRole("article", { name: `Message ${LAST}`, exact: true });
+  const message = (number: number) =>
+    page.getByRole("article", {
+      name: `Message ${number.toLocaleString("en")}`,
+      exact: true,
+    });
+  const last = message(LAST);
   // All of its messages are read first.
   await expect(last).toBeFocused({ timeout: 30_000 });
   await expect(last).toBeInViewport();
   await expect(last).toContainText(`Note ${LAST} of a long chat`);
   expect(await page.getByRole("article").count()).toBeLessThan(120);
   await page.keyboard.press("k");
-  await expect(
-    page.getByRole("article", { name: `Message ${LAST - 1}`, exact: true }),
-  ).toBeFocused();
+  await expect(message(LAST - 1)).toBeFocused();
 });
 
 test("chats after the first page are listed on request, here and in the chat", async ({
