@@ -2421,7 +2421,7 @@ export interface components {
             at: string;
             /** @description `human`, `key` or `job`. */
             caller: string;
-            /** @description The id of the credential, or `local`. */
+            /** @description The id of the credential, of a user token that of the key that issued it, or `local`. */
             credential: string;
             origin: string;
             extracted: boolean;

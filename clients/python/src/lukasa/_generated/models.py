@@ -1048,7 +1048,7 @@ class Operation(View):
     caller: str
     """`human`, `key` or `job`."""
     credential: str
-    """The id of the credential, or `local`."""
+    """The id of the credential, of a user token that of the key that issued it, or `local`."""
     origin: str
     extracted: bool
     memory_ids: list[str]
