@@ -523,7 +523,7 @@ fn admission_policy_off_and_propose_are_respected() {
 }
 
 #[test]
-fn what_an_assistant_tells_of_the_user_is_found_by_recall_and_replaces_nothing_the_user_typed() {
+fn claim_told_by_an_assistant_is_found_by_recall_and_replaces_nothing_the_user_typed() {
     let told = |text: &str| {
         let mut turn = turn(1, Role::User, text);
         turn.origin = Origin::Assistant;

@@ -29,9 +29,9 @@ pub struct UndoneImport {
 }
 
 impl Archives {
-    /// Undoes an import as far as it is unchanged. What the user imported, only the user undoes. It can be called again after an interruption,
-    /// and the same source can be imported again afterwards; what is permanently removed until then
-    /// stays removed.
+    /// Undoes an import as far as it is unchanged. What the user imported, only the user undoes. It can
+    /// be called again after an interruption, and the same source can be imported again afterwards;
+    /// what is permanently removed until then stays removed.
     pub async fn undo_import(&self, request: &Request, id: ImportId) -> Result<UndoneImport> {
         let scope = self.transactions.write(request).await?;
         let there = import::find(&scope, id).await?.ok_or(Error::ImportNotFound)?;

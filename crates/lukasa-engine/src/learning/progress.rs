@@ -8,6 +8,7 @@ use lukasa_store::{Scope, job, learning, session};
 
 use super::Learning;
 use crate::error::Result;
+use crate::parts::Parts;
 
 /// How far learning from a session is, and what all its passes learned and left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,22 +31,22 @@ impl Learning {
             async { Ok(learning::totals(&scope, &session.id).await?) },
             self.policies.load(&scope)
         )?;
-        let ability = self.ability(&scope, session).await?;
+        let ability = ability(&self.parts, &scope, session).await?;
         let has_passes = totals.learned_at.is_some();
         let progress = LearningProgress::of(session, &jobs, &policy, ability, has_passes);
         Ok(SessionLearning { progress, totals })
     }
+}
 
-    /// What this server can learn of the turns that a session has left.
-    async fn ability(&self, scope: &Scope, session: &Session) -> Result<LearningAbility> {
-        let from = session.extracted_through;
-        Ok(match (self.parts.has_chat(), self.parts.learns()) {
-            (true, _) => LearningAbility::Everything,
-            (false, false) => LearningAbility::Nothing,
-            (false, true) if session::has_own_turn_after(scope, &session.id, from).await? => {
-                LearningAbility::Everything
-            }
-            (false, true) => LearningAbility::NotImports,
-        })
-    }
+/// What this server can learn of the turns that a session has left.
+async fn ability(parts: &Parts, scope: &Scope, session: &Session) -> Result<LearningAbility> {
+    let from = session.extracted_through;
+    Ok(match (parts.has_chat(), parts.learns()) {
+        (true, _) => LearningAbility::Everything,
+        (false, false) => LearningAbility::Nothing,
+        (false, true) if session::has_own_turn_after(scope, &session.id, from).await? => {
+            LearningAbility::Everything
+        }
+        (false, true) => LearningAbility::NotImports,
+    })
 }

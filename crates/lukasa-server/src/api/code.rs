@@ -208,7 +208,7 @@ error_codes! {
     AlreadyUndone = "already_undone", 409, "The operation has been undone, or its result has been replaced since",
         "To do it again, undo the undo.";
     NotUndoable = "not_undoable", 409, "This cannot be undone",
-        "What was purged or erased is gone. A consent whose domain is closed is given anew.";
+        "What was purged or erased is gone. A consent whose domain is closed is given again.";
     VersionMismatch = "version_mismatch", 412, "The memory has changed since it was read",
         "Read it again, and send the ETag it now has.";
     IdempotencyMismatch = "idempotency_mismatch", 422, "The idempotency key was used for another request",
