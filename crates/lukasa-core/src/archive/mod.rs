@@ -28,7 +28,9 @@ use crate::state_hash::StateHash;
 use crate::time::Timestamp;
 
 pub use check::{CLOCK_TOLERANCE, faults};
-pub use untrusted::{Lowering, ScreenedOut, lower_version, screen, screen_episode};
+pub use untrusted::{
+    CREDENTIAL_PREFIX, Lowering, ScreenedOut, lower_version, screen, screen_episode,
+};
 
 /// The `format` field of a manifest.
 pub const FORMAT: &str = "lukasa-export";

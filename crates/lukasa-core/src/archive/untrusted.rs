@@ -22,6 +22,8 @@ use crate::observation::Observation;
 use crate::origin::{Origin, Voice};
 use crate::time::Timestamp;
 
+/// Begins the credential of the operations that an untrusted export brought; its import follows.
+pub const CREDENTIAL_PREFIX: &str = "import:";
 /// Upper bound of the confidence of extracted facts in an untrusted export.
 const MAX_CONFIDENCE: f32 = 0.5;
 
@@ -137,7 +139,7 @@ fn lower_contents(contents: &mut Contents, lowering: &Lowering) {
     let operations: BTreeSet<OperationId> = contents.operations.iter().map(|o| o.id).collect();
     for operation in &mut contents.operations {
         operation.caller = CallerKind::Job;
-        operation.credential = format!("import:{}", lowering.import);
+        operation.credential = format!("{CREDENTIAL_PREFIX}{}", lowering.import);
         operation.voice = Voice { origin: Origin::Import, ..operation.voice };
         operation.facts.retain(|fact| facts.contains(fact));
         operation.undoes = operation.undoes.filter(|id| operations.contains(id));

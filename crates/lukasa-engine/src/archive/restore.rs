@@ -75,7 +75,7 @@ struct Plan {
     sessions: Vec<Session>,
     operations: Vec<Operation>,
     report: ImportReport,
-    /// Nothing was ever written about the user.
+    /// Nothing was ever written about the user, or only the log of this import, which stopped there.
     empty: bool,
 }
 
@@ -497,7 +497,7 @@ async fn plan(
     contents: &mut Contents,
     trusted: bool,
 ) -> Result<Plan> {
-    let (import, _) = import_of(scope, request, source).await?;
+    let (import, begins) = import_of(scope, request, source).await?;
     let mut report = ImportReport::empty(import.id);
     let mut facts: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
     for version in std::mem::take(&mut contents.versions) {
@@ -532,7 +532,10 @@ async fn plan(
     let before = facts.len();
     facts.retain(|_, versions| !versions.iter().any(|v| is_barred(v) || takes_held_key(v)));
     report.counts.left_out += before - facts.len();
-    let empty = last.is_none() && chats.is_empty();
+    let has_only_log = !begins
+        && import.operations.is_empty()
+        && last.is_none_or(|last| last <= import.started_at);
+    let empty = (last.is_none() || has_only_log) && chats.is_empty();
     let operations = operations(scope, contents, &facts, empty, trusted).await?;
     let names: Vec<String> = contents.sessions.iter().map(|session| session.id.clone()).collect();
     let items: Vec<Uuid> = names.iter().map(|name| chat_item(name)).collect();

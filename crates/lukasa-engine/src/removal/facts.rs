@@ -4,6 +4,7 @@
 use futures_util::try_join;
 use jiff::SignedDuration;
 use lukasa_core::admission::{Writer, may_forget};
+use lukasa_core::archive::CREDENTIAL_PREFIX;
 use lukasa_core::limits::{IDEMPOTENCY_DAYS, TRASH_DAYS, USAGE_DAYS};
 use lukasa_core::{
     CallerKind, FactId, Operation, Origin, Refusal, State, Verb, Version, Voice, record,
@@ -233,7 +234,8 @@ fn is_gone(version: &Version) -> bool {
 
 /// Refuses to reverse an operation that another caller may have made for the user. What a human did,
 /// only a human reverses. An agent reverses what its own credential did, and what was learned: the
-/// operations of other keys and of statements carry out what the user asked them for.
+/// operations of other keys and of statements carry out what the user asked them for, and those that an
+/// import brought are of another installation.
 pub(crate) fn check_reverser(request: &Request, did: &Operation) -> Result<()> {
     check_reverser_of(request, did.caller, &did.credential)
 }
@@ -246,7 +248,7 @@ pub(crate) fn check_reverser_of(
 ) -> Result<()> {
     let caller = &request.caller;
     let is_own = credential == caller.author();
-    let is_learned = did_by == CallerKind::Job;
+    let is_learned = did_by == CallerKind::Job && !credential.starts_with(CREDENTIAL_PREFIX);
     let needs_human = match Writer::of(caller) {
         Writer::Human => did_by == CallerKind::Human && caller.kind != CallerKind::Human,
         Writer::Agent | Writer::Import => did_by == CallerKind::Human || !(is_own || is_learned),

@@ -2,7 +2,9 @@
 
 use lukasa_core::archive::Contents;
 use lukasa_core::import::{ChatItem, ChatTurn, Format, ImportItem, LinkItem, MemoryItem};
-use lukasa_core::{Caller, FactId, ImportId, NewTurn, Origin, Role, State, Status, VersionId};
+use lukasa_core::{
+    Caller, CallerKind, FactId, ImportId, NewTurn, Origin, Role, State, Status, VersionId,
+};
 use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::Target;
@@ -223,4 +225,67 @@ async fn consents_of_a_trusted_export_are_an_operation_of_the_import() {
     let [finance, _] = domains().await;
     assert_eq!(finance, (None, false));
     assert_eq!(entries().await, ["domain=finance,given=true", "domain=finance,given=false"]);
+}
+
+#[tokio::test]
+async fn agent_reverses_no_operation_that_an_untrusted_import_of_the_user_brought() {
+    let (story, other) = (Story::begin().await, Story::begin().await);
+    let saved = Story::fact(&other.save("Drinks tea").await);
+    other.pass(1);
+    other.engine.removals.forget(&other.request(), &Target::Id(saved)).await.unwrap();
+    let archive = exported(&other).await;
+    let options = ImportOptions { dry_run: false, trust: false };
+    story.pass(60);
+    let (request, from) = (story.request(), source(Format::Lukasa));
+    story.engine.archives.import_archive(&request, &from, archive, options).await.unwrap();
+    let log = exported(&story).await.contents.operations;
+    let brought: Vec<_> = log.iter().filter(|o| o.caller == CallerKind::Job).collect();
+    assert_eq!(brought.len(), 2, "{log:#?}");
+    let by_assistant = || story.by(story.assistant());
+    for operation in brought {
+        story.pass(1);
+        let refused = story.engine.undo.undo(&by_assistant(), operation.id).await.unwrap_err();
+        assert_eq!(refused.code(), "human_needed", "{operation:?}");
+    }
+    let refused = story.engine.undo.undo_last(&by_assistant()).await.unwrap_err();
+    assert_eq!(refused.code(), "human_needed");
+}
+
+#[tokio::test]
+async fn interrupted_import_of_a_trusted_export_gives_its_consents_when_it_is_repeated() {
+    let story = Story::begin().await;
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    story.save("Drinks tea").await;
+    story.pass(60);
+    let domains = async || {
+        let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
+        export.domains().await.unwrap()
+    };
+    let archive = async || Archive { domains: domains().await, ..exported(&story).await };
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let import = async |archive: Archive| {
+        story.pass(1);
+        let (request, from) = (story.by(bob.clone()), source(Format::Lukasa));
+        let options = ImportOptions { dry_run: false, trust: true };
+        story.engine.archives.import_archive(&request, &from, archive, options).await
+    };
+    let admin = story.database.admin().await;
+    let fail = "create function fail() returns trigger language plpgsql as \
+                $$ begin raise exception 'stopped'; end $$; \
+                create trigger fail before insert on user_domain for each row \
+                when (new.admits_inferred) execute function fail()";
+    admin.batch_execute(fail).await.unwrap();
+    import(archive().await).await.unwrap_err();
+    admin.batch_execute("drop trigger fail on user_domain").await.unwrap();
+    let taken = import(archive().await).await.unwrap();
+    assert_eq!(taken.operations.len(), 2, "the consents, and the memories");
+    let all = story.engine.directory.domains(&bob, story.now()).await.unwrap();
+    let finance = all.iter().find(|one| one.domain.name == "finance").unwrap();
+    assert!(finance.opted_in_at.is_some() && finance.admits_inferred);
+    // Once it is there, what the user has changed since is left alone.
+    story.pass(1);
+    story.engine.consents.withdraw(&story.by(bob.clone()), "finance").await.unwrap();
+    import(archive().await).await.unwrap();
+    let all = story.engine.directory.domains(&bob, story.now()).await.unwrap();
+    assert!(!all.iter().find(|one| one.domain.name == "finance").unwrap().admits_inferred);
 }

@@ -489,7 +489,8 @@ impl From<UndoneImport> for UndoneView {
 ///
 /// Its memories and the decisions about them are undone, and its sessions and observations are moved
 /// into the trash, from which they can be restored for thirty days by undoing these operations. What
-/// was changed since stays as it is. A key undoes only an import that it made itself.
+/// was changed since stays as it is. A key of an assistant or of an import undoes only an import that it
+/// made itself.
 #[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndoneView),

@@ -1126,8 +1126,8 @@ def undo_import(id: str) -> Call[models.Undone]:
 
     Its memories and the decisions about them are undone, and its sessions and observations are
     moved into the trash, from which they can be restored for thirty days by undoing these
-    operations. What was changed since stays as it is. A key undoes only an import that it made
-    itself.
+    operations. What was changed since stays as it is. A key of an assistant or of an import
+    undoes only an import that it made itself.
     """
     return Call(
         "POST",
