@@ -8,9 +8,10 @@ use lukasa_core::admission::{
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
 use lukasa_core::learning::explicit;
 use lukasa_core::learning::transcript::{QuoteMatch, Transcript};
+use lukasa_core::limits::{EVIDENCE_CHARS, EVIDENCE_ITEMS};
 use lukasa_core::session::session_name_fault;
 use lukasa_core::{
-    Caller, Claim, ClaimEvidence, Domain, Force, Keep, Origin, Project, State, Turn, TurnId,
+    Caller, Claim, ClaimEvidence, Domain, Force, Keep, Project, State, Timestamp, Turn, TurnId,
 };
 use lukasa_store::session::SessionFilter;
 use lukasa_store::{Scope, domain, policy, session};
@@ -27,6 +28,8 @@ pub(crate) const NOT_KEPT: &str = "source text not kept";
 const QUOTED_TURNS: i64 = 200;
 /// Shorter quotations are not searched for: they occur by chance.
 const MIN_QUOTE_CHARS: usize = 8;
+/// How many places where the user typed a quotation are compared with a claim.
+const MAX_PLACES: usize = 20;
 /// The kind of evidence that is a quotation of the user.
 const QUOTE: &str = "quote";
 
@@ -284,14 +287,27 @@ pub(crate) async fn latest_turns(
     Ok(Some(LatestTurns { turns, keeps_words, project: stored.project }))
 }
 
-/// The places where the user typed a quotation, oldest first.
+/// The first places where the user typed a quotation after a time, oldest first.
 pub(crate) fn typed_places(
     transcript: &Transcript,
     quote: &str,
+    after: Timestamp,
 ) -> impl Iterator<Item = QuoteMatch> {
     let is_searched = quote.chars().count() >= MIN_QUOTE_CHARS;
-    let places = is_searched.then(|| transcript.places(quote)).into_iter().flatten();
-    places.filter(|found| found.origin >= Origin::UserTurn)
+    let places = is_searched.then(|| transcript.typed_places(quote, after));
+    places.into_iter().flatten().take(MAX_PLACES)
+}
+
+/// Checks the number and the length of quotations, which are all searched for.
+pub(crate) fn check_quotations(quotations: &[String]) -> Result<()> {
+    let is_long = |quote: &String| quote.chars().count() > EVIDENCE_CHARS;
+    match quotations.len() > EVIDENCE_ITEMS || quotations.iter().any(is_long) {
+        true => Err(Error::invalid(
+            "quotations",
+            &format!("at most {EVIDENCE_ITEMS} of at most {EVIDENCE_CHARS} characters"),
+        )),
+        false => Ok(()),
+    }
 }
 
 fn quoted_evidence(found: &QuoteMatch, keeps_words: bool) -> ClaimEvidence {
@@ -326,7 +342,8 @@ pub(crate) async fn find_quotation(
     let search = move || {
         // The latest turns of the session: nothing follows them.
         let transcript = Transcript::of(&turns, &[]);
-        let mut places = quotations.iter().flat_map(|quote| typed_places(&transcript, quote));
+        let mut places =
+            quotations.iter().flat_map(|quote| typed_places(&transcript, quote, Timestamp::MIN));
         places.find_map(|found| {
             let (said, old) = (found.sentence.as_str(), old.as_ref());
             let counts = match is_statement {
@@ -380,7 +397,7 @@ pub(crate) async fn verify_evidence(
     let verify = move || {
         let transcript = Transcript::of(&turns, &[]);
         let verified = evidence.iter().filter_map(|item| {
-            match typed_places(&transcript, &item.description).next() {
+            match typed_places(&transcript, &item.description, Timestamp::MIN).next() {
                 Some(found) => Some(quoted_evidence(&found, keeps_words)),
                 None if [QUOTE, SESSION_EVIDENCE].contains(&item.kind.as_str()) => None,
                 None => Some(ClaimEvidence::of(&item.kind, &item.description)),

@@ -102,18 +102,31 @@ impl Transcript {
 
     /// The most trusted place where the quotation occurs, if any, and the oldest of those.
     pub fn find(&self, quote: &str) -> Option<QuoteMatch> {
-        self.places(quote)
+        self.places(quote, |_, _| true)
             .reduce(|best, other| if other.origin > best.origin { other } else { best })
     }
 
-    /// The places where the quotation occurs, oldest first: one in each piece that has it.
-    pub fn places(&self, quote: &str) -> impl Iterator<Item = QuoteMatch> {
+    /// The places where the user typed the quotation after a time, oldest first.
+    pub fn typed_places(&self, quote: &str, after: Timestamp) -> impl Iterator<Item = QuoteMatch> {
+        self.places(quote, move |turn, piece| {
+            piece.origin >= Origin::UserTurn && turn.said_at > after
+        })
+    }
+
+    /// The places where the quotation occurs in the pieces that are searched, oldest first: one in each
+    /// piece that has it.
+    fn places(
+        &self,
+        quote: &str,
+        is_searched: impl Fn(&TranscriptTurn, &Piece) -> bool,
+    ) -> impl Iterator<Item = QuoteMatch> {
         let wanted = Plain::of(quote).text.replace('\n', " ");
         let turns = if wanted.trim().is_empty() { &[] } else { &self.turns[..] };
         let pieces = turns.iter().zip(&self.plain).flat_map(|(turn, plain)| {
             turn.pieces.iter().zip(plain).map(move |(piece, plain)| (turn, piece, plain))
         });
-        pieces.filter_map(move |(turn, piece, plain)| {
+        let searched = pieces.filter(move |(turn, piece, _)| is_searched(turn, piece));
+        searched.filter_map(move |(turn, piece, plain)| {
             let (quote, sentence) = plain.around(&wanted)?;
             Some(QuoteMatch {
                 turn: turn.turn,

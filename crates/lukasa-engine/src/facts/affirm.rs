@@ -38,6 +38,7 @@ impl Facts {
         if let Some(session) = &affirmation.session {
             admission::check_session_name(session)?;
         }
+        admission::check_quotations(&affirmation.quotations)?;
         let mut writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
             WriteStart::Repeated(outcome) => return Ok(outcome),
@@ -90,9 +91,8 @@ async fn is_said_again(
                 && !ground::is_hedged(sentence)
                 && person::speaks_as_subject(sentence)
         };
-        let places = quotations.iter().flat_map(|quote| typed_places(&transcript, quote));
-        let mut later = places.filter(|found| found.said_at > since && found.said_at <= now);
-        later.any(|found| says_so(&found.sentence))
+        let mut later = quotations.iter().flat_map(|quote| typed_places(&transcript, quote, since));
+        later.any(|found| found.said_at <= now && says_so(&found.sentence))
     };
     Ok(tokio::task::spawn_blocking(search).await.unwrap_or(false))
 }

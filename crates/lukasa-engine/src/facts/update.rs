@@ -70,6 +70,7 @@ impl Facts {
         update: Update,
     ) -> Result<Outcome> {
         check_confidence(update.confidence)?;
+        admission::check_quotations(&update.quotations)?;
         if let Some(session) = &update.session {
             admission::check_session_name(session)?;
         }

@@ -191,3 +191,16 @@ async fn memory_of_an_assistant_stays_its_own_after_the_user_says_it_again() {
     story.engine.facts.confirm(&story.request(), &Target::Id(fact), yes).await.unwrap();
     assert_eq!(found(0.96).await, 1, "the user has confirmed it");
 }
+
+#[tokio::test]
+async fn quotations_of_an_affirmation_are_limited_in_number_and_length() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("Lives in Lisbon").await);
+    say(&story, user("Yes, I still live in Lisbon, near the river.")).await;
+    let (long, said) = ("I still live ".repeat(80), "I still live in Lisbon");
+    for quotations in [vec![said; 21], vec![long.as_str(), said]] {
+        let refused = affirm_with(&story, fact, &quotations).await.unwrap_err();
+        assert_eq!(refused.code(), "invalid_request");
+    }
+    affirm_with(&story, fact, &[said; 20]).await.unwrap();
+}

@@ -454,11 +454,6 @@ impl UpdateMemory {
             Problem::of(ProblemCode::InvalidRequest)
                 .fields(vec![FieldError { pointer, detail: detail.to_owned() }])
         };
-        const MAX_QUOTATIONS: usize = 20;
-        let long = |quote: &String| quote.chars().count() > lukasa_core::limits::EVIDENCE_CHARS;
-        if self.quotations.len() > MAX_QUOTATIONS || self.quotations.iter().any(long) {
-            return Err(field("quotations", "at most 20 of at most 1000 characters"));
-        }
         let valid_from = self.valid_from.map(|at| at.0);
         let mode = match self.mode.as_deref().unwrap_or("change") {
             "change" if self.valid_until.is_some() => {
