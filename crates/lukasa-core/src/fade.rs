@@ -30,7 +30,7 @@ const IMPORTANCE_STEP: f64 = 0.1;
 /// The importance that age alone does not lower further.
 const MIN_IMPORTANCE: f64 = 0.1;
 /// How long a temporary memory is valid, and circumstances that the user named for today (R142).
-const TEMPORARY_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const TEMPORARY_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 /// How long circumstances that were only mentioned are valid (R142).
 const CONTEXT_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 /// How long a deadline stays valid after its date (R143).

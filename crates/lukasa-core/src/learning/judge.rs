@@ -32,7 +32,7 @@ use super::transcript::{QuoteMatch, Transcript};
 use crate::admission::{Decision, IMPORTANT, Sensitivity, Traits, Writer, decide};
 use crate::domain::Domain;
 use crate::fact::{Claim, ClaimEvidence, Force, Kind, State, Tier, Version, fingerprint};
-use crate::fade::expires_at;
+use crate::fade::{TEMPORARY_LIFETIME, expires_at};
 use crate::id::{FactId, TurnId};
 use crate::limits::tentative_importance;
 use crate::origin::{Origin, Voice};
@@ -513,14 +513,20 @@ fn assess(
     Ok(JudgedClaim { claim, state, tier, origin, confidence, turns, said_at, until })
 }
 
-/// The end that a model gives to a memory, if the user named some time and it lies ahead.
+/// The end that a model gives to a memory, if the user named some time and it lies ahead. Circumstances
+/// end at most a day after the last time that was named: of "exhausted today" nothing lasts for years.
 fn end_of(item: &ProposedMemory, said: &[&str], said_at: Timestamp) -> Option<Timestamp> {
     let day = item.until?.tomorrow().ok()?;
-    let end = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
-    let names_time =
-        || said.iter().any(|said| !when::mentions(said, said_at, &TimeZone::UTC).is_empty());
-    let is_ahead = end > said_at && end.duration_since(said_at) <= MAX_LIFETIME;
-    (is_ahead && names_time()).then_some(end)
+    let mut end = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    let named = said.iter().flat_map(|said| when::mentions(said, said_at, &TimeZone::UTC));
+    let named: Vec<_> = named.map(|mention| mention.period.until).collect();
+    if named.is_empty() {
+        return None;
+    }
+    if item.kind == Kind::Context {
+        end = end.min(named.into_iter().flatten().max()? + TEMPORARY_LIFETIME);
+    }
+    (end > said_at && end.duration_since(said_at) <= MAX_LIFETIME).then_some(end)
 }
 
 fn evidence(found: &QuoteMatch) -> ClaimEvidence {

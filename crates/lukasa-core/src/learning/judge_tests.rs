@@ -448,6 +448,22 @@ fn circumstance_of_today_ends_when_the_user_says() {
 }
 
 #[test]
+fn circumstance_of_today_does_not_last_until_a_day_that_the_user_did_not_name() {
+    let end = |kind: Kind| {
+        let until = Some(jiff::civil::date(1975, 1, 1));
+        let proposal = item("User is exhausted.", "I am exhausted today");
+        let kept = Fixture::said("I am exhausted today.").kept(&ProposedMemory {
+            kind,
+            until,
+            ..proposal
+        });
+        kept.until.unwrap().to_string()
+    };
+    assert_eq!(end(Kind::Context), "1970-01-03T00:00:00Z");
+    assert_eq!(end(Kind::Fact), "1975-01-02T00:00:00Z");
+}
+
+#[test]
 fn circumstance_of_today_is_recognised_by_the_whole_sentence() {
     let of_today = |said: &str| {
         let proposal = item("User works from home.", "I work from home");

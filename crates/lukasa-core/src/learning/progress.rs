@@ -70,9 +70,8 @@ impl LearningProgress {
             (learned, None)
         } else if ability == LearningAbility::Nothing {
             (LearningState::NoModel, None)
-        } else if policy.extract == Trigger::Manual {
-            (LearningState::Off, None)
-        } else if session.state != SessionState::Active {
+        } else if policy.extract == Trigger::Manual || session.state != SessionState::Active {
+            // The user can start learning from what is off, and not from what waits for a model.
             let needs_model = ability == LearningAbility::NotImports;
             let state =
                 if needs_model { LearningState::WaitingForModel } else { LearningState::Off };
