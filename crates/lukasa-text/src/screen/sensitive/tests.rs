@@ -91,6 +91,10 @@ fn sensitive_kinds_are_detected() {
             "我信佛教",
             "クリスチャンではなくムスリムです",
             "We keep kosher at home",
+            "For Lent our family gives up meat",
+            "During Lent his diet is vegan",
+            "We have Lent services on Fridays",
+            "I gave up chocolate for Lent",
         ],
     );
     all(
@@ -214,6 +218,8 @@ fn figures_of_speech_and_plain_facts_are_not_sensitive() {
         "User is addicted to coffee",
         "The ladder has been lent to Tom",
         "We lent our tent to the neighbours",
+        "I have lent her two books",
+        "Money lent by a friend",
         "I drive a red car",
         "Ich wohne in Hamburg und fahre Rad",
         "Der Nutzer sucht eine Wohnung",
