@@ -434,8 +434,8 @@ impl Version {
     /// When the user last confirmed it. What did not come from the user is confirmed by consent alone:
     /// that the user has said it again is known from an assistant.
     pub fn confirmed(&self) -> Option<Timestamp> {
-        let counts = self.consented_at.is_some() || self.origin >= Origin::UserTurn;
-        self.last_confirmed_at.or(self.consented_at).filter(|_| counts)
+        let said_again = self.last_confirmed_at.filter(|_| self.origin >= Origin::UserTurn);
+        said_again.or(self.consented_at)
     }
 
     /// The confidence as one number: 1.0 when confirmed, 0.95 when stated, else the confidence of
@@ -586,11 +586,12 @@ pub(crate) mod tests {
         for (origin, again) in [(Origin::Assistant, 0.95), (Origin::UserSaid, 1.0)] {
             let mut told = version(Voice::stated(origin));
             assert_eq!((told.confirmed(), told.effective_confidence()), (None, 0.95));
-            told.last_confirmed_at = Some(now);
+            told.last_confirmed_at = Some(Timestamp::MAX);
             assert_eq!(told.confirmed().is_some(), origin == Origin::UserSaid);
             assert_eq!(told.effective_confidence(), again);
             told.consented_at = Some(now);
-            assert_eq!((told.confirmed(), told.effective_confidence()), (Some(now), 1.0));
+            assert_eq!(told.confirmed() == Some(now), origin == Origin::Assistant);
+            assert_eq!(told.effective_confidence(), 1.0);
         }
     }
 }

@@ -9,6 +9,6 @@ export function confirmedAt(
   memory: Pick<MemoryView, "consented_at" | "last_confirmed_at" | "origin">,
 ): string | undefined {
   const isOfUser = memory.origin === "user_said" || memory.origin === "user_turn";
-  if (!memory.consented_at && !isOfUser) return undefined;
-  return memory.last_confirmed_at ?? undefined;
+  const saidAgain = isOfUser ? memory.last_confirmed_at : undefined;
+  return saidAgain ?? memory.consented_at ?? undefined;
 }

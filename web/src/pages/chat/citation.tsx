@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { BookMarked } from "lucide-react";
 import { LukasaError, type MemoryView } from "lukasa-client";
 import { useState } from "react";
+import { confirmedAt } from "../../data/confirmed.ts";
 import { useMemory } from "../../data/memories.ts";
 import { sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
@@ -79,7 +80,7 @@ function CitedText({ memory }: { memory: MemoryView }) {
         )}
         <Certainty memory={memory} exceptions />
         <SourceIcon source={sourceOf(memory)} words />
-        <Time at={memory.last_confirmed_at ?? memory.created_at} />
+        <Time at={confirmedAt(memory) ?? memory.created_at} />
       </p>
     </div>
   );

@@ -12,6 +12,7 @@ import {
   useRef,
 } from "react";
 import { formatCount } from "../../base/numbers.ts";
+import { confirmedAt } from "../../data/confirmed.ts";
 import { type Group, sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
@@ -209,7 +210,7 @@ const MemoryCard = memo(function MemoryCard({
         <Certainty memory={memory} exceptions />
         <SourceIcon source={sourceOf(memory)} />
         <span className="ms-auto">
-          <Time at={memory.last_confirmed_at ?? memory.updated_at} />
+          <Time at={confirmedAt(memory) ?? memory.updated_at} />
         </span>
       </span>
     </button>

@@ -295,7 +295,7 @@ function When({ memory, when }: { memory: MemoryView; when?: string }): ReactNod
     if (memory.status === "trashed")
       return t("memory.daysLeft", { count: daysLeft(memory.updated_at, now) });
     if (memory.status === "forgotten") return ago(memory.updated_at);
-    return ago(memory.last_confirmed_at ?? memory.created_at);
+    return ago(confirmed ?? memory.created_at);
   };
   const confirmed = confirmedAt(memory);
   const details = [
