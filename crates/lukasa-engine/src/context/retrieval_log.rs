@@ -32,6 +32,8 @@ const MAX_BATCH: usize = 64;
 /// Maximum number of waiting records, and their approximate size.
 const MAX_WAITING: usize = 10_000;
 const MAX_WAITING_BYTES: usize = 64 << 20;
+/// Maximum number of waiting records of one user, whose lock may be held for long.
+const MAX_WAITING_OF_USER: usize = 1_000;
 /// How many batches may find a user's lock taken before a record waits for it alone.
 const MAX_ATTEMPTS: u32 = 10;
 /// Maximum number of concurrent transactions for single records, one for each user.
@@ -202,8 +204,10 @@ impl RetrievalLog {
     /// Adds a record, unless too many wait; then it is counted and left out.
     fn push(&self, store: &Store, record: NewRetrieval) {
         let bytes = size_of_record(&record);
+        let of_user = self.0.unwritten().get(&record.user).copied().unwrap_or_default();
         let mut queue = self.queue();
-        if queue.waiting.len() >= MAX_WAITING || queue.bytes + bytes > MAX_WAITING_BYTES {
+        let is_full = queue.waiting.len() >= MAX_WAITING || queue.bytes + bytes > MAX_WAITING_BYTES;
+        if is_full || of_user >= MAX_WAITING_OF_USER {
             drop(queue);
             record_retrieval_log_dropped();
             return;
@@ -476,8 +480,13 @@ mod tests {
         let url = "postgres://localhost:1/none".to_owned();
         let connect = ConnectOptions { url, pool_size: 1, ca_file: None };
         let (log, store) = (RetrievalLog::default(), Store::connect(&connect).unwrap());
-        for _ in 0..MAX_WAITING + 500 {
+        for _ in 0..MAX_WAITING_OF_USER + 500 {
             log.push(&store, record(1));
+        }
+        assert_eq!(log.queue().waiting.len(), MAX_WAITING_OF_USER);
+        for number in 0..MAX_WAITING {
+            let user = UserId::named(TenantId::named("acme"), &format!("user {}", number % 20));
+            log.push(&store, NewRetrieval { user, ..record(1) });
         }
         assert_eq!(log.queue().waiting.len(), MAX_WAITING);
         let mut large = record(2);
