@@ -8,7 +8,8 @@ import { useLukasa } from "../base/sign-in.ts";
 import { showToast } from "../base/toasts.ts";
 import { t } from "../i18n/index.ts";
 import { readPolicy } from "./home.ts";
-import { announceUndo } from "./writes.ts";
+import { takenBack } from "./policy-change.ts";
+import { sendWithUndo } from "./writes.ts";
 
 const KEY = ["policy"];
 
@@ -32,14 +33,25 @@ export function usePolicy() {
   return useQuery({ queryKey: KEY, queryFn: ({ signal }) => readPolicy(lukasa, signal) });
 }
 
-/** Replaces the user's policy; Undo puts the previous one back. */
+/** Replaces the user's policy; Undo takes the change back, if it still stands. */
 export function useUpdatePolicy(): (patch: PolicyPatch) => Promise<void> {
   const lukasa = useLukasa();
   const queries = useQueryClient();
   return useCallback(
     async (patch) => {
       const before = queries.getQueryData<PolicyView>(KEY)?.user ?? {};
-      const put = async (policy: PolicyPatch) => {
+      const undo = async (): Promise<void> => {
+        try {
+          const now = await lukasa.policy.get();
+          const policy = takenBack(before, patch, now.user);
+          if (policy) queries.setQueryData(KEY, await lukasa.policy.put(policy));
+          else queries.setQueryData(KEY, now);
+          showToast({ text: t(policy ? "shell.undo.undone" : "settings.changedSince") });
+        } catch (error) {
+          showFailure(error, { what: t("settings.failed"), retry: undo });
+        }
+      };
+      const put = async (policy: PolicyPatch): Promise<boolean> => {
         try {
           queries.setQueryData(KEY, await lukasa.policy.put(policy));
           return true;
@@ -48,13 +60,9 @@ export function useUpdatePolicy(): (patch: PolicyPatch) => Promise<void> {
           return false;
         }
       };
-      if (!(await put(patch))) return;
-      announceUndo({
-        text: t("settings.saved"),
-        undo: async () => {
-          if (await put(before)) showToast({ text: t("shell.undo.undone") });
-        },
-      });
+      await sendWithUndo(async () =>
+        (await put(patch)) ? { text: t("settings.saved"), undo } : undefined,
+      );
     },
     [lukasa, queries],
   );

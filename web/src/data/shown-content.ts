@@ -3,7 +3,7 @@ import type { MemoryView } from "lukasa-client";
 import { sourceOf } from "./select.ts";
 
 /** Learned memories say "User works nights", among others that begin with a verb. */
-const VERB = "is|has|was|had|can|cannot|could|may|might|must|should|will|would|never";
+const VERB = "is|has|was|had|can|cannot|could|may|might|must|should|will|would|never|do|does|did";
 const SUBJECT = new RegExp(`^(?:the )?user (?=(?:\\p{Ll}{2,}(?:s|ed)|${VERB}) )`, "iu");
 const SURE = new RegExp(`^(?:${VERB}) `, "u");
 

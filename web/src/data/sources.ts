@@ -101,6 +101,11 @@ export function useReplaceEpisode(): (id: string, edited: EpisodeView) => Promis
 const LEARNING_NOW = new Set(["queued", "running"]);
 const LEARNING_POLL_MS = 3_000;
 
+/** How often to ask about a chat in this state: learning ends without an event if nothing was learned. */
+export function learningPoll(state: string | null | undefined): number | false {
+  return LEARNING_NOW.has(state ?? "") ? LEARNING_POLL_MS : false;
+}
+
 /** A chat; `null` if it no longer exists. A title about a domain that is off is hidden, unless `show_hidden` is set. */
 export function useOneSession(session: string | null | undefined, show_hidden = false) {
   const lukasa = useLukasa();
@@ -109,9 +114,7 @@ export function useOneSession(session: string | null | undefined, show_hidden = 
     queryFn: ({ signal }) => orNull(lukasa.sessions.get(session ?? "", { show_hidden, signal })),
     enabled: Boolean(session),
     placeholderData: (before) => (before?.id === session ? before : undefined),
-    // Learning ends without an event if nothing was learned.
-    refetchInterval: ({ state }) =>
-      LEARNING_NOW.has(state.data?.learning?.state ?? "") ? LEARNING_POLL_MS : false,
+    refetchInterval: ({ state }) => learningPoll(state.data?.learning?.state),
   });
 }
 

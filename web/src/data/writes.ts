@@ -275,9 +275,37 @@ export interface OwnUndo {
 }
 
 /** Announces a change with an undo of its own, which `Z` then undoes as the latest one. */
-export function announceUndo({ id, text, about, undo }: OwnUndo): void {
-  const one: RecentWrite = { settled: Promise.resolve(), operation: id, undo };
+export function announceUndo(own: OwnUndo): void {
+  const one: RecentWrite = { settled: Promise.resolve() };
   recentWrites.push(one);
+  announceOwn(one, own);
+}
+
+/**
+ * Sends a change with an undo of its own and announces it, unless nothing was changed. `Z` refers to it from now on,
+ * and waits for the answer.
+ */
+export function sendWithUndo(send: () => Promise<OwnUndo | undefined>): Promise<void> {
+  const one: RecentWrite = { settled: Promise.resolve() };
+  recentWrites.push(one);
+  const work = async () => {
+    try {
+      const own = await send();
+      if (own) announceOwn(one, own);
+      else drop(one);
+    } catch (error) {
+      drop(one);
+      throw error;
+    }
+  };
+  const running = work();
+  one.settled = running.catch(() => undefined);
+  return running;
+}
+
+function announceOwn(one: RecentWrite, { id, text, about, undo }: OwnUndo): void {
+  one.operation = id;
+  one.undo = undo;
   one.toast = showToast({
     text,
     about,
@@ -334,6 +362,14 @@ async function undoOperation(
   } finally {
     if (started !== undefined) dropToast(started);
   }
+}
+
+/** Whether undoing the latest write undoes this operation, which is unknown while it is pending. */
+export function isLatestWrite(operation: string | undefined): boolean {
+  const latest = recentWrites.at(-1);
+  if (!latest) return true;
+  const isKnown = operation !== undefined && latest.operation !== undefined;
+  return !latest.undo && (!isKnown || latest.operation === operation);
 }
 
 /** Undoes the latest write; bound to `Z`. */

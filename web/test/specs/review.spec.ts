@@ -116,8 +116,15 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   await expect(announced).toContainText("Kept. 9 of 9. You mentioned: Health");
   await axe(page);
   await screens(page, "review-consent");
+  const health = page.getByRole("switch", { name: /^Health/ });
   await page.keyboard.press("1");
-  await expect(page.getByRole("switch", { name: /^Health/ })).toBeChecked();
+  await expect(health).toBeChecked();
+  // Undo takes back the latest change alone: the answers before it stay.
+  await page.keyboard.press("z");
+  await expect(health).not.toBeChecked();
+  await expect(announced).toContainText("Kept. 9 of 9. You mentioned: Health");
+  await page.keyboard.press("1");
+  await expect(health).toBeChecked();
   await expect
     .poll(
       async () => (await lukasa.domains.list()).find((one) => one.name === "health")?.opted_in_at,

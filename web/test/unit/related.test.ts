@@ -40,6 +40,19 @@ test("related memories are the others of the cluster, the most alike first and a
   ]);
 });
 
+test("the subject of learned memories counts as no word in common", () => {
+  const learned = ["User drinks two coffees", "User grows tomatoes", "Tomatoes need water"];
+  const byId = new Map(
+    learned.map((one) => [one, { id: one, content: one, status: "active" } as MemoryView]),
+  );
+  const memory = { id: "User grows tomatoes", content: "User grows tomatoes" };
+  const found = relatedIn([learned], memory, byId, new Set());
+  assert.deepEqual(
+    found.map((one) => one.content),
+    ["Tomatoes need water", "User drinks two coffees"],
+  );
+});
+
 test("forgotten, erased and linked memories are not related, and one in no cluster has none", () => {
   assert.deepEqual(related("Lives in Lisbon", ["Flies to Lisbon"]), []);
   assert.deepEqual(related("Lives in Lisbon", [], ["Flies to Lisbon"]), []);

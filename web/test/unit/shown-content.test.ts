@@ -14,6 +14,8 @@ test("learned memory is shown without the user as its subject", () => {
     ["User might take up rowing.", "Might take up rowing."],
     ["User must have a visa", "Must have a visa"],
     ["User moved to Lyon", "Moved to Lyon"],
+    ["User does not have a car", "Does not have a car"],
+    ["User did not like Porto", "Did not like Porto"],
     ["User wants to have a dog", "Wants to have a dog"],
     ["User lives in Lyon and is a nurse", "Lives in Lyon and is a nurse"],
     ["User works from home in May", "Works from home in May"],

@@ -10,7 +10,7 @@ import { showToast } from "../../base/toasts.ts";
 import { hasHiddenTitle } from "../../data/hidden.ts";
 import { showChats } from "../../data/sessions.ts";
 import { MEMORIES } from "../../data/store.ts";
-import { announceUndo, useWrite } from "../../data/writes.ts";
+import { announceUndo, type OwnUndo, sendWithUndo, useWrite } from "../../data/writes.ts";
 import { t } from "../../i18n/index.ts";
 import { liveChats } from "./use-live-chats.ts";
 
@@ -52,27 +52,35 @@ export function useChatWrites() {
       isUndo = false,
     ): Promise<void> => {
       const state = archived ? "archived" : "idle";
-      const hide = show((all) =>
-        all.map((one) => (one.id === session.id ? { ...one, state } : one)),
-      );
-      try {
-        await lukasa.sessions.edit(session.id, { archived });
+      const send = async (): Promise<OwnUndo | undefined> => {
+        const hide = show((all) =>
+          all.map((one) => (one.id === session.id ? { ...one, state } : one)),
+        );
+        try {
+          await lukasa.sessions.edit(session.id, { archived });
+        } catch (error) {
+          hide();
+          const retry = () => archive(session, title, archived, isUndo);
+          showFailure(error, { about: title, retry });
+          return undefined;
+        }
         const text = t(archived ? "chat.archived" : "chat.unarchived");
-        const undo = () => archive(session, title, !archived, true);
-        if (isUndo) showToast({ text, about: title });
-        else announceUndo({ text, about: title, undo });
-      } catch (error) {
-        hide();
-        const retry = () => archive(session, title, archived, isUndo);
-        showFailure(error, { about: title, retry });
-      }
+        return { text, about: title, undo: () => archive(session, title, !archived, true) };
+      };
+      if (isUndo) {
+        const done = await send();
+        if (done) showToast({ text: done.text, about: title });
+      } else await sendWithUndo(send);
       void queries.invalidateQueries({ queryKey: LIST });
+    };
+    /** Stops a running answer, and does not close the chat: closing would trigger learning from it. */
+    const leave = (session: SessionView) => {
+      liveChats.forget(session.id);
+      if (session.id === open) void navigate({ to: "/chat" });
     };
     /** Moves a chat to the trash, with what was learned from it alone; the toast says how much that was. */
     const trash = (session: SessionView, title: string) => {
-      // Stop a running answer, and do not close the chat: closing would trigger learning from it.
-      liveChats.forget(session.id);
-      if (session.id === open) void navigate({ to: "/chat" });
+      leave(session);
       return write({
         say: ({ reached }) => deleted(reached),
         about: title,
@@ -88,14 +96,28 @@ export function useChatWrites() {
         after: read,
       });
     };
-    const restore = async (session: SessionView, title: string): Promise<void> => {
+    /** Takes a restoration back. It is the undo of one, and offers no other. */
+    const trashAgain = async (session: SessionView, title: string): Promise<void> => {
+      leave(session);
       try {
-        await lukasa.sessions.restore(session.id);
-        const undo = () => trash(session, title);
-        announceUndo({ text: t("chat.restored"), about: title, undo });
+        await lukasa.sessions.delete(session.id);
+        showToast({ text: t("shell.undo.undone"), about: title });
       } catch (error) {
-        showFailure(error, { about: title, retry: () => restore(session, title) });
+        showFailure(error, { about: title, retry: () => trashAgain(session, title) });
       }
+      read();
+    };
+    const restore = async (session: SessionView, title: string): Promise<void> => {
+      await sendWithUndo(async () => {
+        try {
+          await lukasa.sessions.restore(session.id);
+        } catch (error) {
+          showFailure(error, { about: title, retry: () => restore(session, title) });
+          return undefined;
+        }
+        const undo = () => trashAgain(session, title);
+        return { text: t("chat.restored"), about: title, undo };
+      });
       read();
     };
     return {

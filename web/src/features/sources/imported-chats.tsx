@@ -11,6 +11,7 @@ import {
   isLearned,
   setUpTab,
 } from "../../data/imported-chats.ts";
+import { learningPoll } from "../../data/sources.ts";
 import { t } from "../../i18n/index.ts";
 import { buttonClasses } from "../../ui/button.tsx";
 
@@ -67,6 +68,7 @@ function useLearningOfChats(prefixes: readonly string[]): string | undefined {
       }
       return null;
     },
+    refetchInterval: ({ state }) => learningPoll(state.data),
   });
   return state.data ?? undefined;
 }

@@ -3,6 +3,7 @@ import type { Translation } from "../catalogues.ts";
 export const settings: Translation["settings"] = {
   title: "Einstellungen",
   saved: "Einstellungen gespeichert",
+  changedSince: "Diese Einstellung wurde seitdem wieder geändert",
   failed: "Die Einstellungen wurden nicht gespeichert",
   "tab.rules": "Merken",
   "tab.assistants": "Assistenten",

@@ -1,6 +1,7 @@
 export const settings = {
   title: "Settings",
   saved: "Settings saved",
+  changedSince: "This setting was changed again since",
   failed: "Could not save the settings",
   "tab.rules": "Remembering",
   "tab.assistants": "Assistants",

@@ -8,7 +8,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { REVIEW } from "../../data/review.ts";
 import { putItem } from "../../data/review-counts.ts";
 import { shownContent } from "../../data/shown-content.ts";
-import { useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
+import { isLatestWrite, useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
 import { dayOf } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { locale, t } from "../../i18n/index.ts";
@@ -168,12 +168,14 @@ export function useDeck(consent: Consent) {
       void queries.invalidateQueries({ queryKey: REVIEW });
     },
     open: (name: string, open: boolean) => consent.open(name, open),
-    /** Undoes the latest decision; without one, the latest write made elsewhere. */
+    /** Undoes the latest decision, or the latest write made elsewhere if that is newer. */
     undo: async () => {
       const last = decided.at(-1);
       if (!last) return undoLatest();
+      const isWritten = ["kept", "forgotten", "corrected"].includes(last.verdict);
+      if (isWritten && !isLatestWrite(last.operation)) return undoLatest();
       setResult(t("shell.undo.undone"));
-      if (["kept", "forgotten", "corrected"].includes(last.verdict)) await undoLatest();
+      if (isWritten) await undoLatest();
       putBack(last);
     },
     /** Undoes one decision. */

@@ -8,7 +8,7 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { REVIEW, useMentionedDomains } from "../../data/review.ts";
-import { announceUndo } from "../../data/writes.ts";
+import { type OwnUndo, sendWithUndo } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 
@@ -47,28 +47,50 @@ export function useConsent(wanted: boolean): Consent {
   /** Whether the card is the consent that the preset asks for. */
   const agrees = (name: string) =>
     asked.data?.some((one) => one.domain === name && one.consent) ?? false;
+  const readDomains = () => {
+    for (const key of ["policy", "domains"]) void queries.invalidateQueries({ queryKey: [key] });
+  };
+  /** Undoes a consent, which is an operation. */
+  const takeBack = async (operation: string, about: string): Promise<void> => {
+    try {
+      await lukasa.operations.undo(operation);
+      showToast({ text: t("review.consent.shut"), about });
+    } catch (error) {
+      showFailure(error, { about, retry: () => takeBack(operation, about) });
+    }
+    readDomains();
+    void queries.invalidateQueries({ queryKey: REVIEW });
+  };
   const open = async (name: string, wish: boolean, isUndo = false): Promise<void> => {
-    const before = domains.data?.find((one) => one.name === name);
+    // An undo comes later than the render that it was made in.
+    const known = queries.getQueryData<DomainView[]>(["domains"]) ?? domains.data;
+    const before = known?.find((one) => one.name === name);
     if (!before) return;
     touch([name]);
-    show({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
-    try {
-      if (wish && agrees(name)) {
-        await lukasa.domains.consent(name);
-        for (const key of ["policy", "domains"])
-          void queries.invalidateQueries({ queryKey: [key] });
-      } else {
-        show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+    const text = t(wish ? "review.consent.opened" : "review.consent.shut");
+    const about = domainName(before);
+    const send = async (): Promise<OwnUndo | undefined> => {
+      show({ ...before, opted_in_at: wish ? new Date().toISOString() : null });
+      let undo = () => open(name, !wish, true);
+      try {
+        if (wish && agrees(name)) {
+          const { event } = await lukasa.domains.consent(name);
+          const operation = event.operation_id;
+          if (operation) undo = () => takeBack(operation, about);
+          readDomains();
+        } else {
+          show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+        }
+      } catch (error) {
+        show(before);
+        showFailure(error, { about, retry: () => open(name, wish, isUndo) });
+        return undefined;
       }
       void queries.invalidateQueries({ queryKey: REVIEW });
-      const text = t(wish ? "review.consent.opened" : "review.consent.shut");
-      const about = domainName(before);
-      if (isUndo) showToast({ text, about });
-      else announceUndo({ text, about, undo: () => open(name, !wish, true) });
-    } catch (error) {
-      show(before);
-      showFailure(error, { about: domainName(before), retry: () => open(name, wish, isUndo) });
-    }
+      return { text, about, undo };
+    };
+    if (!isUndo) await sendWithUndo(send);
+    else if (await send()) showToast({ text, about });
   };
   const decline = async (): Promise<void> => {
     const names = mentioned.filter((one) => !one.opted_in_at).map((one) => one.name);

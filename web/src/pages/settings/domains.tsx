@@ -9,7 +9,7 @@ import { useLukasa, useSignIn } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { useDomains } from "../../data/domains.ts";
 import { usePolicy, useUpdatePolicy } from "../../data/policy.ts";
-import { announceUndo } from "../../data/writes.ts";
+import { type OwnUndo, sendWithUndo } from "../../data/writes.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -69,27 +69,30 @@ function Domain({ domain }: { domain: DomainView }) {
   const own = policy.data?.user.domains as Record<string, string> | null | undefined;
   const chosen = own?.[domain.name] ?? "same";
 
-  const turn = async (wanted: boolean, isUndo = false) => {
+  const turn = async (wanted: boolean, isUndo = false): Promise<void> => {
     const put = (view: DomainView) =>
       queries.setQueryData<DomainView[]>(["domains"], (all) =>
         all?.map((one) => (one.name === view.name ? view : one)),
       );
-    put({ ...domain, opted_in_at: wanted ? new Date().toISOString() : null });
-    try {
-      put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
-    } catch (error) {
-      put(domain);
-      showFailure(error, { about: name, retry: () => turn(wanted, isUndo) });
-      return;
-    }
-    if (isUndo) {
-      showToast({ text: t("shell.undo.undone") });
-      return;
-    }
-    announceUndo({
-      text: t(wanted ? "settings.domains.opened" : "settings.domains.wasShut", { name }),
-      undo: () => turn(!wanted, true),
-    });
+    const send = async (): Promise<OwnUndo | undefined> => {
+      // It may have changed since this was rendered: an undo comes later.
+      const all = queries.getQueryData<DomainView[]>(["domains"]);
+      const before = all?.find((one) => one.name === domain.name) ?? domain;
+      put({ ...before, opted_in_at: wanted ? new Date().toISOString() : null });
+      try {
+        put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
+      } catch (error) {
+        put(before);
+        showFailure(error, { about: name, retry: () => turn(wanted, isUndo) });
+        return undefined;
+      }
+      return {
+        text: t(wanted ? "settings.domains.opened" : "settings.domains.wasShut", { name }),
+        undo: () => turn(!wanted, true),
+      };
+    };
+    if (!isUndo) await sendWithUndo(send);
+    else if (await send()) showToast({ text: t("shell.undo.undone") });
   };
   const admit = (value: string) => {
     const { [domain.name]: _, ...others } = own ?? {};

@@ -45,7 +45,10 @@ test("related memories are listed below a memory, and each opens", async ({ page
   await related.getByRole("link").click();
   await expect(page.getByRole("heading", { level: 2, name: "Tomatoes need water" })).toBeVisible();
   await expect(related.getByRole("link")).toHaveText(["Grows tomatoes on the balcony"]);
-  await open(page, `/memory/${await idOf("cello")}`);
+  const cello = await idOf("cello");
+  const answered = page.waitForResponse(/\/api\/clusters/);
+  await open(page, `/memory/${cello}`);
+  await answered;
   await expect(page.getByRole("heading", { level: 2, name: "Plays the cello" })).toBeVisible();
   await expect(page.getByRole("tab", { name: "About", selected: true })).toBeVisible();
   await expect(related).toHaveCount(0);
