@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn imported_turns_wait_for_a_model_unless_the_user_turned_learning_off() {
+    fn imported_turns_wait_for_a_model_also_where_learning_has_to_be_asked_for() {
         let of = |session: &Session, policy: &Policy| {
             LearningProgress::of(session, &[], policy, LearningAbility::NotImports, false).state
         };
@@ -166,6 +166,12 @@ mod tests {
         assert_eq!(of(&closed, &policy), LearningState::WaitingForModel);
         assert_eq!(of(&session(), &policy), LearningState::WaitingForPause);
         let manual = Policy { extract: Trigger::Manual, ..policy };
-        assert_eq!(of(&closed, &manual), LearningState::Off);
+        for session in [&closed, &session()] {
+            assert_eq!(
+                of(session, &manual),
+                LearningState::WaitingForModel,
+                "asking would do nothing"
+            );
+        }
     }
 }
