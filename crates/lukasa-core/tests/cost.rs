@@ -241,7 +241,7 @@ fn check_patterns<T>(name: &str, patterns: &[&str], read: impl Fn(&str) -> T) {
         let is_slow = |one, four| four > SLACK && ratio(one, four) > MAX_RATIO;
         // A single measurement can be wrong on a busy machine, where a longer one is more often
         // interrupted; the least of many is not.
-        let mut attempts = 4;
+        let mut attempts = 4_u32;
         let until = Instant::now() + MEASURING_TIME;
         while is_slow(one, four) && (attempts > 0 || Instant::now() < until) {
             (one, four) = (one.min(cost(&short)), four.min(cost(&long)));
