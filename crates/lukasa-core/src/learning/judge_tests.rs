@@ -241,9 +241,13 @@ fn low_confidence_is_recall_only_and_very_low_is_candidate() {
 
 #[test]
 fn inferred_preference_follows_newest_statement() {
-    let fixture = Fixture::said("I prefer coffee now.").with(guessed("User prefers tea."));
-    let verdict = fixture.judge(&update("User prefers coffee.", "I prefer coffee now"));
-    assert!(matches!(verdict, ExtractionVerdict::Change { .. }), "{verdict:?}");
+    for kind in [Kind::Preference, Kind::Habit, Kind::Project, Kind::Context, Kind::Artifact] {
+        let mut known = guessed("User prefers tea.");
+        (known.claim.kind, known.confidence) = (kind, Some(0.95));
+        let fixture = Fixture::said("I prefer coffee now.").with(known);
+        let verdict = fixture.judge(&update("User prefers coffee.", "I prefer coffee now"));
+        assert!(matches!(verdict, ExtractionVerdict::Change { .. }), "{kind:?}: {verdict:?}");
+    }
 }
 
 #[test]
