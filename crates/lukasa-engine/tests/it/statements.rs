@@ -3,7 +3,7 @@
 
 use lukasa_core::policy::Patch;
 use lukasa_core::{CallerKind, JobKind, Keep, NewTurn, Origin, Role, State, Status, Version};
-use lukasa_engine::facts::{ListFilter, NewMemory, Target};
+use lukasa_engine::facts::{ListFilter, NewMemory, ProposalDecision, Target};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::removal::FactSource;
@@ -376,6 +376,31 @@ async fn answer_language_is_saved_as_a_preference_without_consent() {
     let story = begin().await;
     say(&story, "Always answer in Portuguese.").await;
     assert_eq!(story.active().await, ["User wants answers in Portuguese."]);
+}
+
+#[tokio::test]
+async fn statement_of_a_rule_is_in_the_guide_by_kind_of_request() {
+    let story = begin().await;
+    let guide = async || {
+        let (alice, now) = (story.alice(), story.now());
+        let made = story.engine.portraits.get(&alice, "procedures", now).await.unwrap();
+        let placed = made.portrait.sentences.into_iter();
+        placed.map(|placed| (placed.section, placed.sentence.text)).collect::<Vec<_>>()
+    };
+    let line = |section: &str, text: &str| (section.to_owned(), text.to_owned());
+    let general = line("general", "wants answers in Portuguese.");
+    say(&story, "Always answer in Portuguese.").await;
+    assert_eq!(guide().await, [general.clone()]);
+    say(&story, "Please always explain your reasoning").await;
+    assert_eq!(guide().await, [general.clone()], "an order waits for the consent of the user");
+    let [proposed] = &versions(&story, Status::Proposed).await[..] else { panic!("one proposal") };
+    let digest = Some(proposed.claim.consent_digest());
+    let (target, edit) = (Target::Id(proposed.fact), Box::default());
+    let yes = ProposalDecision::Yes { digest, edit };
+    story.pass(60);
+    story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
+    let explanations = line("explanations", "Always explain your reasoning.");
+    assert_eq!(guide().await, [general, explanations]);
 }
 
 #[tokio::test]
