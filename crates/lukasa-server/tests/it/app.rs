@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use lukasa_core::model::{Models, NoModels};
-use lukasa_core::{Origin, Permission, TenantId, Timestamp};
+use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::credentials::{AdmittedCredential, NewKey, NewToken};
+use lukasa_engine::facts::NewMemory;
 use lukasa_engine::jobs::WorkOutcome;
-use lukasa_engine::{ConnectOptions, Engine, Moment};
+use lukasa_engine::{ConnectOptions, Engine, Moment, Request};
 use lukasa_server::api::{App, AuthMode, LOCAL_TENANT, LimitSettings, McpSettings};
 use lukasa_server::clock;
 use lukasa_server::http::router;
@@ -153,6 +154,15 @@ impl TestApp {
                 worked => done.push(worked),
             }
         }
+    }
+
+    /// Saves an extracted fact. The API cannot: only the extraction pipeline uses this origin.
+    pub async fn extract(&self, tenant: &str, user: &str, content: &str, confidence: f32) {
+        let caller = Caller::extractor(TenantId::named(tenant), user, Origin::UserTurn);
+        let mut new = NewMemory::saying(content);
+        new.confidence = Some(confidence);
+        let request = Request::new(caller, clock::moment());
+        self.engine.facts.save(&request, new).await.expect("extracted");
     }
 
     pub fn anonymous(&self) -> Client {

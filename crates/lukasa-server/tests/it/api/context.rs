@@ -1,9 +1,6 @@
 //! Contexts over HTTP: a frozen baseline, then the dynamic part for the message, and removed
 //! memories in neither (R163 to R181, R193, R216, R218; C03, C06, C27).
 
-use lukasa_core::{Caller, Origin, TenantId};
-use lukasa_engine::facts::NewMemory;
-use lukasa_engine::{Moment, Request};
 use lukasa_server::api::AuthMode;
 use lukasa_server::clock;
 use serde_json::{Value, json};
@@ -316,21 +313,12 @@ async fn dynamic_context_size_follows_the_message() {
     assert_eq!(asked.json()["dynamic"]["citations"].as_array().unwrap().len(), 5);
 }
 
-/// Saves an extracted fact. The API cannot: only the extraction pipeline uses this origin.
-async fn extract(app: &TestApp, content: &str, confidence: f32) {
-    let caller = Caller::extractor(TenantId::named("acme"), "alice", Origin::UserTurn);
-    let moment = Moment { now: clock::now(), seed: clock::random() };
-    let mut new = NewMemory::saying(content);
-    new.confidence = Some(confidence);
-    app.engine.facts.save(&Request::new(caller, moment), new).await.expect("extracted");
-}
-
 #[tokio::test]
 async fn low_confidence_facts_are_searchable_but_not_in_contexts() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
-    extract(&app, "Perhaps likes durian", 0.5).await;
-    extract(&app, "Surely likes papaya", 0.8).await;
+    app.extract("acme", "alice", "Perhaps likes durian", 0.5).await;
+    app.extract("acme", "alice", "Surely likes papaya", 0.8).await;
     let given = retrieve(&alice, "Do I like durian or papaya?", in_chat()).await;
     let text = given.at("/context");
     assert!(
@@ -341,7 +329,7 @@ async fn low_confidence_facts_are_searchable_but_not_in_contexts() {
     let reasons = given.json()["dynamic"]["left_out"].clone();
     assert_eq!(reasons[0]["reason"], "not sure enough", "{reasons}");
     // It is not added later in the session either.
-    extract(&app, "Perhaps likes durian cake", 0.5).await;
+    app.extract("acme", "alice", "Perhaps likes durian cake", 0.5).await;
     let next = retrieve(&alice, "Do I like durian or papaya?", in_chat()).await;
     assert!(!next.at("/context").contains("durian"));
     let search = json!({ "query": "durian" });

@@ -306,6 +306,16 @@ async fn mcp_tools_update_confirm_link_find_and_forget_a_memory() {
 }
 
 #[tokio::test]
+async fn mcp_recall_finds_a_memory_of_low_confidence() {
+    let app = TestApp::with_keys().await;
+    let key = app.tenant_key("acme").await.about("alice");
+    app.extract("acme", "alice", "Perhaps likes durian", 0.5).await;
+    let recalled = done(&key, "recall_memories", json!({ "query": "durian" })).await;
+    assert_eq!(recalled["memories"].as_array().unwrap().len(), 1, "{recalled:#}");
+    assert_eq!(recalled["memories"][0]["content"], "Perhaps likes durian");
+}
+
+#[tokio::test]
 async fn mcp_errors_tell_the_model_what_to_do() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");
