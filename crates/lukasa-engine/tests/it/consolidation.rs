@@ -66,6 +66,31 @@ async fn consolidation_strengthens_repeated_facts_and_can_be_undone() {
 }
 
 #[tokio::test]
+async fn repeated_candidate_is_promoted_by_the_daily_consolidation() {
+    let mut unsure = tea();
+    unsure["confidence"] = json!(0.3);
+    let (story, _) = story_where(vec![unsure]).await;
+    chat_about(&story, "a", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    // The upkeep of that day comes before the second session.
+    story.pass(DAY);
+    work(&story).await;
+    let [said_once] = &memories(&story, Status::Candidate).await[..] else { panic!("a candidate") };
+    assert_eq!((said_once.tier, said_once.turns.len()), (Tier::Candidate, 1));
+    chat_about(&story, "b", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    let [repeated] = &memories(&story, Status::Candidate).await[..] else { panic!("a candidate") };
+    assert_eq!((repeated.fact, repeated.turns.len()), (said_once.fact, 2));
+    assert!(memories(&story, Status::Active).await.is_empty());
+    story.pass(2 * DAY);
+    work(&story).await;
+    let [promoted] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    assert_eq!((promoted.fact, promoted.tier), (repeated.fact, Tier::Tentative));
+    assert!(promoted.confidence.is_some_and(|sure| sure < 0.7), "{promoted:?}");
+    assert!(memories(&story, Status::Candidate).await.is_empty());
+}
+
+#[tokio::test]
 async fn consolidation_weighs_usage_of_inferred_facts_only() {
     let story = story_with_sessions(1).await;
     let stated = story.save("Drinks no coffee").await.memories[0].version.fact;
