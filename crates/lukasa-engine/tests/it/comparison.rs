@@ -79,6 +79,17 @@ async fn consolidation_lists_contradiction_of_stated_memories_without_a_model() 
 }
 
 #[tokio::test]
+async fn consolidation_lists_contradiction_of_a_stated_and_an_inferred_memory() {
+    let story = Story::begin().await;
+    let older = Story::fact(&story.save("User lives in Porto.").await);
+    let newer = infer(&story, "User lives in Lyon.").await;
+    let report = consolidate(&story, false).await;
+    let [step] = &report.steps[..] else { panic!("one step: {:?}", report.steps) };
+    assert_eq!((step.what, step.fact, step.other), (Move::Contradict, newer, Some(older)));
+    assert_eq!(contradictions(&story).await.len(), 1);
+}
+
+#[tokio::test]
 async fn contradiction_of_active_memories_is_resolved_by_the_user() {
     for (choice, left) in [
         (ContradictionChoice::Standing, vec!["User lives in Porto."]),
