@@ -267,14 +267,16 @@ mod tests {
         let text = r#"{"memories":[{"op":"again","target":"m2","content":"User likes tea.",
             "kind":"preference","importance":6,"certainty":"likely","until":"2027-03-31","turn":4,
             "quote":"I like tea"},{"op":"contradicts","target":null,"content":"User likes tea.",
-            "certainty":"said","until":"soon","quote":"I like tea"}]}"#;
+            "certainty":"said","until":"soon","quote":"I like tea"},{"op":"new",
+            "content":"User likes mate.","certainty":"guess","quote":"maybe mate"}]}"#;
         let answer = read(text).unwrap();
-        let [again, against] = &answer.items[..] else { panic!("two proposals") };
+        let [again, against, guess] = &answer.items[..] else { panic!("three proposals") };
         assert_eq!((again.op, again.target.as_deref()), (ExtractionOp::Again, Some("m2")));
         assert_eq!((again.confidence, again.until), (0.6, Some(jiff::civil::date(2027, 3, 31))));
         assert_eq!(again.evidence, [Quote { turn: Some(4), text: "I like tea".into() }]);
         assert_eq!((against.op, against.until), (ExtractionOp::Contradicts, None));
         assert_eq!((against.confidence, &against.target), (0.9, &None));
+        assert_eq!((guess.op, guess.confidence), (ExtractionOp::Add, 0.3));
     }
 
     #[test]
