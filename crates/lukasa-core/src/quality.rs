@@ -451,6 +451,13 @@ mod tests {
         assert_eq!(of(quality.message_cost_micros), (2_500.0, 20, true));
         assert_eq!(quality.figures().len(), 16);
         assert_eq!(quality.alerts(), []);
+        // Of 20,000 tokens that were read.
+        for (tokens_learned, is_met) in [(300, false), (400, true), (1_000, true), (1_200, false)] {
+            let mut counts = counts();
+            counts.learned.tokens_learned = tokens_learned;
+            let learned = Quality::from(&counts).learned_tokens.unwrap();
+            assert_eq!(learned.is_met(), is_met, "{tokens_learned}: {}", learned.value);
+        }
     }
 
     #[test]
