@@ -207,6 +207,29 @@ async fn pass_after_a_turn_shows_the_last_ten_messages() {
 }
 
 #[tokio::test]
+async fn pass_after_closing_shows_the_summary_and_ten_earlier_messages() {
+    let (story, chat) = story_learning(Vec::new()).await;
+    let patch = Patch { titles: Some(false), ..Patch::default() };
+    story.engine.policies.set(&story.request(), patch).await.unwrap();
+    let learn = async |numbers: std::ops::Range<usize>| {
+        let turns = numbers.map(|n| user(&format!("I read page {n:02} of it."))).collect();
+        story.pass(1);
+        chat_about(&story, "c", turns).await;
+        work(&story).await;
+        let asks = chat.asks();
+        asks.last().unwrap().messages[1].content.clone()
+    };
+    let pages = |shown: &str| {
+        (0..20).filter(|n| shown.contains(&format!("page {n:02} of"))).collect::<Vec<usize>>()
+    };
+    assert_eq!(pages(&learn(0..12).await), (0..12).collect::<Vec<_>>());
+    let second = learn(12..13).await;
+    assert_eq!(pages(&second), (2..13).collect::<Vec<_>>(), "ten earlier ones and the new one");
+    assert!(second.contains("The conversation so far, in short:\nThey talked."), "{second}");
+    assert_eq!(chat.asked(), 2);
+}
+
+#[tokio::test]
 async fn fact_below_the_floor_of_its_category_is_kept_out_of_prompts() {
     let scored = |content: &str, quote: &str, kind: &str, confidence: f64| {
         json!({"op": "add", "content": content, "kind": kind, "importance": 8,
