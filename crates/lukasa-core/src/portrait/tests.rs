@@ -145,6 +145,12 @@ fn portrait_stays_within_its_tokens_and_lists_left_out_facts() {
     assert!(portrait.tokens <= PortraitName::Profile.limit(), "{}", portrait.tokens);
     assert!(portrait.tokens > 300 && !portrait.left_out.is_empty());
     assert_eq!(portrait.facts().len() + portrait.left_out.len(), 60);
+    let mut tasks = facts(&long);
+    tasks.iter_mut().for_each(|version| version.claim.memory_type = MemoryType::Task);
+    let name = PortraitName::ActiveContext;
+    let briefing = compile(&name, &inputs(&name, &material(&tasks, &[], now())), &[]);
+    assert!((300..=500).contains(&briefing.tokens), "{}", briefing.tokens);
+    assert_eq!(briefing.facts().len() + briefing.left_out.len(), 60);
 }
 
 #[test]
