@@ -1,9 +1,13 @@
 //! Forget, delete, restore, purge and erase.
 
+use std::time::Duration;
+
 use jiff::SignedDuration;
 use lukasa_core::Status;
 use lukasa_core::policy::Patch;
+use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Error, IdempotencyKey, Point};
 use lukasa_store::list::ListFilter;
 
@@ -104,9 +108,21 @@ async fn memory_that_expired_91_days_ago_is_removed_in_preset_chat() {
     let mut visit = NewMemory::saying("has a visitor");
     visit.valid_until = Some(story.now() + SignedDuration::from_secs(1));
     let visit = Story::fact(&story.engine.facts.save(&story.request(), visit).await.unwrap());
+    // How many memories recall finds, and whether a prompt has the memory.
+    let used = async || {
+        let (alice, ask) = (story.alice(), RecallQuery::about("visitor"));
+        let found = story.engine.recall.search(&alice, &ask, story.now()).await.unwrap();
+        let mut ask = ContextRequest::about("Who is my visitor?");
+        ask.within = Duration::from_secs(60);
+        let given = story.engine.context.retrieve(&alice, &ask, story.moment()).await.unwrap();
+        let text = format!("{}{}", given.baseline.content, given.dynamic.content);
+        (found.memories.len(), text.contains("visitor"))
+    };
     assert_eq!(story.active().await, ["has a visitor"]);
+    assert_eq!(used().await, (1, true));
     story.pass(2);
     assert!(story.active().await.is_empty(), "it expired");
+    assert_eq!(used().await, (0, false));
     story.pass(89 * DAY);
     let early = story.engine.removals.purge(&story.request()).await.unwrap();
     assert!(early.receipts.is_empty());
