@@ -183,7 +183,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let said = |what: &str| json!({ "type": "string", "description": what });
     let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
     let number = || json!({ "type": "integer" });
-    let id = || said("Its id, or words only it contains");
+    let id = || said("Id, or words only it contains");
     let category = || one_of(&["profile", "context", "style", "fact"]);
     let memories = || fields(json!({ "memories": { "type": "array" } }));
     let new = || {
@@ -205,8 +205,8 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "save_memory",
             Action::Save,
             "Remember something lasting the user said or asked you to keep. First look with \
-             list_memories or recall_memories: if it is known in other words, call update_memory \
-             instead. No secrets. What you only infer: propose_memory.",
+             list_memories or recall_memories: if it is there in other words, use update_memory. \
+             No secrets. What you only infer: propose_memory.",
             takes(new(), &["content"]),
         ),
         tool(
@@ -229,7 +229,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ..tool(
                 "forget_memory",
                 Action::Forget,
-                "Stop using a memory, because the user asks or it has ended. It can be restored.",
+                "Stop using a memory: the user asks, or it has ended. It can be restored.",
                 takes(json!({ "id": id() }), &["id"]),
             )
         },
@@ -238,7 +238,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             ..tool(
                 "confirm_memory",
                 Action::Confirm,
-                "Note that the user said again that a memory holds, so it does not fade. \
+                "Note that the user said a memory again, so it does not fade. \
                  Only the user confirms a rule or proposal.",
                 takes(json!({ "id": id(), "quotation": said("The user's own words") }), &["id"]),
             )
