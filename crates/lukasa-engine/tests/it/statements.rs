@@ -390,9 +390,13 @@ async fn statement_of_a_rule_is_in_the_guide_by_kind_of_request() {
     let line = |section: &str, text: &str| (section.to_owned(), text.to_owned());
     let general = line("general", "wants answers in Portuguese.");
     say(&story, "Always answer in Portuguese.").await;
-    assert_eq!(guide().await, [general.clone()]);
+    assert_eq!(guide().await, std::slice::from_ref(&general));
     say(&story, "Please always explain your reasoning").await;
-    assert_eq!(guide().await, [general.clone()], "an order waits for the consent of the user");
+    assert_eq!(
+        guide().await,
+        std::slice::from_ref(&general),
+        "an order waits for the consent of the user"
+    );
     let [proposed] = &versions(&story, Status::Proposed).await[..] else { panic!("one proposal") };
     let digest = Some(proposed.claim.consent_digest());
     let (target, edit) = (Target::Id(proposed.fact), Box::default());
