@@ -178,7 +178,7 @@ pub(crate) fn is_about_other(clause: &str) -> bool {
 }
 
 /// The position after the subject and the adverbs that follow it.
-fn skip_subject(tokenized: &TokenizedText) -> usize {
+pub(crate) fn skip_subject(tokenized: &TokenizedText) -> usize {
     let adverbs = |at: usize| {
         let is_adverb = |token: &&Token| ADVERBS.contains(&token.text);
         tokenized.tokens[at..].iter().take_while(is_adverb).count() + at

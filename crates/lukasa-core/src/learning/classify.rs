@@ -2,6 +2,7 @@
 //! rules: a model is not asked for them, and what it volunteers counts only for the type and the
 //! reasoning.
 
+use lukasa_text::request::is_style;
 use lukasa_text::screen::{ground, sensitive};
 
 use super::answer::ProposedMemory;
@@ -10,18 +11,21 @@ use crate::fact::{Category, Kind, MemoryType, State, Tier};
 use crate::fade::INJECT_CONFIDENCE;
 use crate::policy::{Admission, Policy};
 
-/// The category of a proposal.
-pub(super) fn category_of(kind: Kind) -> Category {
-    match kind {
+/// The category of a proposal. A preference or fact about how the user wants to be helped is style.
+pub(super) fn category_of(item: &ProposedMemory) -> Category {
+    match item.kind {
+        Kind::Preference | Kind::Fact if is_style(&item.content) => Category::Style,
         Kind::Fact | Kind::Relationship | Kind::Skill => Category::Profile,
         Kind::Preference | Kind::Habit | Kind::Artifact => Category::Fact,
         Kind::Project | Kind::Context => Category::Context,
     }
 }
 
-/// The type of a proposal. A fact about something else than the user is domain knowledge.
+/// The type of a proposal. A fact about something else than the user is domain knowledge, and how the
+/// user wants to be helped is procedural.
 pub(super) fn type_of(item: &ProposedMemory) -> MemoryType {
     let by_kind = || match item.kind {
+        _ if category_of(item) == Category::Style => MemoryType::Procedural,
         Kind::Project => MemoryType::Task,
         Kind::Context => MemoryType::Episodic,
         Kind::Habit | Kind::Skill => MemoryType::Procedural,

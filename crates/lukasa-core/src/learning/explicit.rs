@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use jiff::SignedDuration;
+use lukasa_text::request::is_style;
 use lukasa_text::screen::ground;
 use lukasa_text::slot::{Slot, slot_of};
 use lukasa_text::statement::{self, MAX_STATEMENTS, Statement, StatementKind};
@@ -89,8 +90,10 @@ pub fn repeats(content: &str, other: &str) -> bool {
 
 /// The claim of a statement.
 pub fn claim(statement: &Statement) -> Claim {
+    let style = (Category::Style, MemoryType::Procedural, Kind::Preference);
     let (category, memory_type, kind) = match statement.kind {
-        StatementKind::Rule => (Category::Style, MemoryType::Procedural, Kind::Preference),
+        StatementKind::Rule => style,
+        _ if is_style(&statement.content) => style,
         _ => (Category::Fact, MemoryType::Profile, Kind::Fact),
     };
     Claim { category, memory_type, kind, ..Claim::saying(&statement.content) }
@@ -201,6 +204,13 @@ mod tests {
         ] {
             assert_eq!(find(&turn(1, role, text), &[]), [], "{role:?} {text}");
         }
+    }
+
+    #[test]
+    fn statement_about_answers_is_style() {
+        let category = |text: &str| claim(&only(text).statement).category;
+        assert_eq!(category("Please remember that I prefer short answers."), Category::Style);
+        assert_eq!(category("Please remember that I prefer trains."), Category::Fact);
     }
 
     #[test]

@@ -461,7 +461,7 @@ fn assess(
     if admission == Admission::Off {
         return Err((Reason::Off, None));
     }
-    let category = category_of(item.kind);
+    let category = category_of(item);
     let texts: Vec<&str> = sentences.iter().map(|said| said.text()).collect();
     // That the words occur is not enough: a sentence must say them of the same subject.
     // A change may leave out what the old memory says.

@@ -1,7 +1,7 @@
 //! Tests of what the policy decides about a proposal, and of the type and reasoning of a memory.
 
 use super::*;
-use crate::fact::MemoryType;
+use crate::fact::{Category, MemoryType};
 
 #[test]
 fn staged_memory_waits_for_consolidation_with_its_own_tier() {
@@ -155,4 +155,25 @@ fn consent_to_a_domain_admits_no_other_sensitive_kind_that_the_model_files_under
     }
     let kept = judged("I earn 4,000 euros a month", "User earns 4,000 euros a month.");
     assert_eq!(kept.state, State::Active);
+}
+
+#[test]
+fn learned_preference_about_answers_is_style_and_procedural() {
+    let kept = |said: &str, content: &str, kind: Kind| {
+        let item = ProposedMemory { kind, ..item(content, said) };
+        let claim = Fixture::said(&format!("{said}.")).kept(&item).claim;
+        (claim.category, claim.memory_type)
+    };
+    let style = (Category::Style, MemoryType::Procedural);
+    let (said, content) = ("I prefer short answers", "User prefers short answers.");
+    assert_eq!(kept(said, content, Kind::Preference), style);
+    assert_eq!(kept(said, content, Kind::Fact), style);
+    let (said, content) = (
+        "When I ask for a restaurant I want to know how loud it is",
+        "When User asks for a restaurant, User wants to know how loud it is.",
+    );
+    assert_eq!(kept(said, content, Kind::Preference), style);
+    let (said, content) = ("I prefer window seats", "User prefers window seats.");
+    let other = (Category::Fact, MemoryType::Profile);
+    assert_eq!(kept(said, content, Kind::Preference), other);
 }
