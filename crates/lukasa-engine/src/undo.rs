@@ -6,7 +6,7 @@ use lukasa_core::admission::Writer;
 use lukasa_core::{
     FactId, Link, LinkId, Operation, OperationId, Period, Session, Sources, Verb, Version, record,
 };
-use lukasa_store::{fact, link, operation, removal, session};
+use lukasa_store::{Scope, fact, link, operation, removal, session};
 
 use crate::error::{Error, Result};
 use crate::facts::{check_other_member, remaining};
@@ -193,7 +193,11 @@ pub(crate) async fn reverse(
     }
 
     let source_effect = match &target.sources {
-        Some(sources) => Some(undo_sources(&writing, &target, sources).await?),
+        Some(sources) => {
+            let sources =
+                without_renewed_consents(&writing.scope, &target, sources, touched).await?;
+            Some(undo_sources(&writing, &target, &sources).await?)
+        }
         None => None,
     };
     let stamp = &mut writing.stamp;
@@ -240,6 +244,26 @@ pub(crate) async fn reverse(
         Err(Error::KeyTaken(_) | Error::LinkExists) => Err(Error::AlreadyUndone),
         other => Ok((other?, kept)),
     }
+}
+
+/// The sources of an operation without the consents that the user has given again since. They block the
+/// undo, or stay.
+async fn without_renewed_consents(
+    scope: &Scope,
+    target: &Operation,
+    sources: &Sources,
+    touched: TouchedMemory,
+) -> Result<Sources> {
+    let mut sources = sources.clone();
+    let given = if sources.gone { Vec::new() } else { std::mem::take(&mut sources.consents) };
+    for consent in given {
+        match operation::consent_since(scope, &consent.domain, target.at).await? {
+            None => sources.consents.push(consent),
+            Some(_) if touched == TouchedMemory::Stays => {}
+            Some(by) => return Err(Error::UndoBlocked(by)),
+        }
+    }
+    Ok(sources)
 }
 
 /// The current rows of the versions an operation opened: the same rows, or rows that reopened them

@@ -143,6 +143,27 @@ pub async fn find(scope: &Scope, id: OperationId) -> Result<Option<Operation>> {
     Ok(with_undo_state(scope, found).await?.pop())
 }
 
+/// The newest operation after `point` that gave a consent for this domain and is in effect.
+pub async fn consent_since(
+    scope: &Scope,
+    domain: &str,
+    point: Timestamp,
+) -> Result<Option<OperationId>> {
+    const MAX_OPERATIONS: i64 = 200;
+    const SQL: &str = concat!(
+        "select ",
+        operation_columns!(),
+        " from operation o where o.user_id = $1 and o.recorded_at > $2 and o.verb <> 'undo' \
+           and o.sources -> 'consents' @> $3 and not (o.sources ->> 'gone')::boolean \
+          order by o.recorded_at desc limit $4"
+    );
+    let consent = serde_json::json!([{ "domain": domain }]);
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &point, &consent, &MAX_OPERATIONS];
+    let given = all(&scope.query(SQL, &params).await?, operation)?;
+    let given = with_undo_state(scope, given).await?;
+    Ok(given.into_iter().find(|given| given.undone_by.is_none()).map(|given| given.id))
+}
+
 /// Up to `limit` operations before `before`, newest first; only those on `fact` if one is given.
 pub async fn page(
     scope: &Scope,

@@ -271,3 +271,27 @@ async fn undo_of_a_consent_closes_no_domain_that_the_user_has_opened_since() {
     story.engine.undo.undo(&story.request(), given.operation.unwrap()).await.unwrap();
     assert_eq!(domain(&story, "finance").await, (true, false));
 }
+
+#[tokio::test]
+async fn undo_of_a_consent_is_blocked_by_one_that_the_user_has_given_since() {
+    let story = Story::begin().await;
+    let give = async || {
+        story.pass(1);
+        let given = story.engine.consents.give(&story.request(), "finance").await.unwrap();
+        given.operation.unwrap()
+    };
+    let undo = async |operation| {
+        story.pass(1);
+        story.engine.undo.undo(&story.request(), operation).await
+    };
+    let first = give().await;
+    story.pass(1);
+    story.engine.consents.withdraw(&story.request(), "finance").await.unwrap();
+    let second = give().await;
+    assert_eq!(undo(first).await.unwrap_err().code(), "undo_blocked");
+    assert_eq!(domain(&story, "finance").await, (true, true), "the second consent is in effect");
+    undo(second).await.unwrap();
+    assert_eq!(domain(&story, "finance").await, (true, false), "the first consent opened it");
+    undo(first).await.unwrap();
+    assert_eq!(domain(&story, "finance").await, (false, false));
+}
