@@ -5,6 +5,7 @@ import { useEffect, useId, useState } from "react";
 import { useLive } from "../base/live.ts";
 import { useSignIn } from "../base/sign-in.ts";
 import { useWaiting } from "../data/review.ts";
+import { numberFormat } from "../i18n/formats.ts";
 import { locale, t } from "../i18n/index.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Brand } from "../ui/brand.tsx";
@@ -125,7 +126,7 @@ function Waiting() {
   if (waiting === 0) return null;
   return (
     <Badge tone="accent">
-      <span aria-hidden>{new Intl.NumberFormat(locale()).format(waiting)}</span>
+      <span aria-hidden>{numberFormat(locale()).format(waiting)}</span>
       <span className="sr-only">{t("shell.waiting", { count: waiting })}</span>
     </Badge>
   );

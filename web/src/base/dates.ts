@@ -1,4 +1,5 @@
 /** Dates as text, in the user's language. Pure. */
+import { dateFormat, relativeFormat } from "../i18n/formats.ts";
 import { locale } from "../i18n/index.ts";
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -13,7 +14,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 /** A relative time such as "3 days ago", in the user's language. */
 export function relative(at: number, from: number): string {
   const seconds = (at - from) / 1000;
-  const words = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
+  const words = relativeFormat(locale(), { numeric: "auto" });
   for (const [unit, length] of STEPS) {
     if (Math.abs(seconds) >= length) return words.format(Math.trunc(seconds / length), unit);
   }
@@ -22,7 +23,7 @@ export function relative(at: number, from: number): string {
 
 /** Date and time, in the user's time zone. */
 export function exact(at: string | number | Date, timeZone: string | null): string {
-  return new Intl.DateTimeFormat(locale(), {
+  return dateFormat(locale(), {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: timeZone ?? undefined,
@@ -31,7 +32,7 @@ export function exact(at: string | number | Date, timeZone: string | null): stri
 
 /** The date, in the user's time zone. */
 export function day(at: string | number | Date, timeZone: string | null): string {
-  return new Intl.DateTimeFormat(locale(), {
+  return dateFormat(locale(), {
     dateStyle: "medium",
     timeZone: timeZone ?? undefined,
   }).format(new Date(at));

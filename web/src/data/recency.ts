@@ -1,5 +1,6 @@
 /** Groups chats by age: today, yesterday, the previous week, older; archived ones are apart. Pure. */
 import type { SessionView } from "lukasa-client";
+import { dateFormat } from "../i18n/formats.ts";
 
 export type Age = "today" | "yesterday" | "week" | "older" | "archived";
 
@@ -17,7 +18,7 @@ export function groupByAge(
   now: number,
   timeZone: string | null,
 ): AgeGroup[] {
-  const days = new Intl.DateTimeFormat("en-CA", {
+  const days = dateFormat("en-CA", {
     timeZone: timeZone ?? undefined,
     year: "numeric",
     month: "2-digit",

@@ -3,6 +3,7 @@
  * `{count, plural, one {# memory} other {# memories}}` and `{what, select, a {…} other {…}}`, as ICU
  * writes them. Small enough to need no library; independent of React and of any language.
  */
+import { numberFormat, pluralRules } from "./formats.ts";
 export type Part =
   | { kind: "text"; text: string }
   | { kind: "count" }
@@ -82,16 +83,15 @@ export function write(parts: Part[], values: Values, language: string, count?: n
   let out = "";
   for (const part of parts) {
     if (part.kind === "text") out += part.text;
-    else if (part.kind === "count") out += new Intl.NumberFormat(language).format(count ?? 0);
+    else if (part.kind === "count") out += numberFormat(language).format(count ?? 0);
     else if (part.kind === "value") {
       const value = values[part.name];
-      out +=
-        typeof value === "number" ? new Intl.NumberFormat(language).format(value) : (value ?? "");
+      out += typeof value === "number" ? numberFormat(language).format(value) : (value ?? "");
     } else {
       const value = values[part.name];
       const number = Number(value);
       const chosen = part.plural
-        ? (part.cases[`=${number}`] ?? part.cases[new Intl.PluralRules(language).select(number)])
+        ? (part.cases[`=${number}`] ?? part.cases[pluralRules(language).select(number)])
         : part.cases[String(value)];
       const inner = chosen ?? part.cases.other ?? [];
       out += write(inner, values, language, part.plural ? number : count);

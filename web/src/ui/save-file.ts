@@ -1,4 +1,5 @@
 /** Downloads content as a file. */
+import { numberFormat } from "../i18n/formats.ts";
 export function saveFile(name: string, content: Blob | string, type = "application/json"): void {
   const blob = typeof content === "string" ? new Blob([content], { type }) : content;
   const link = document.createElement("a");
@@ -13,7 +14,7 @@ export function saveFile(name: string, content: Blob | string, type = "applicati
 export function formatBytes(bytes: number, locale: string): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return new Intl.NumberFormat(locale, {
+  return numberFormat(locale, {
     style: "unit",
     unit: units[step],
     unitDisplay: "short",

@@ -1,5 +1,6 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { numberFormat } from "../i18n/formats.ts";
 import { locale } from "../i18n/index.ts";
 import { classes } from "./classes.ts";
 
@@ -59,7 +60,7 @@ export function Tabs<T extends string>({
                 {tab.label}
                 {tab.count !== undefined && (
                   <span className="rounded-full bg-sunken px-1.5 text-fine text-muted tabular-nums">
-                    {new Intl.NumberFormat(locale()).format(tab.count)}
+                    {numberFormat(locale()).format(tab.count)}
                   </span>
                 )}
               </Base.Tab>

@@ -102,7 +102,7 @@ test("guide answers German users in German, and understands them", async ({ page
 test("guide says what it understands, without a command", async ({ page }) => {
   await open(page, "/chat");
   await say(page, "Hello");
-  const answer = page.getByText("No model is connected yet");
+  const answer = page.getByRole("log").getByText("No model is connected yet");
   await expect(answer).toBeVisible();
   await expect(answer).not.toContainText("lukasa serve");
 });

@@ -10,6 +10,7 @@ import { useWhy } from "../../data/sessions.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { answersIn, useOneSession, useRetrieval, useUsage } from "../../data/sources.ts";
 import { useTitle } from "../../data/titles.ts";
+import { listFormat, numberFormat } from "../../i18n/formats.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -292,7 +293,7 @@ function FoundBy({ found }: { found: SearchRanks | undefined }) {
     t("sources.why.arm", { arm: labelFor("arm", arm), rank }),
   );
   const words = t("sources.why.found", {
-    arms: new Intl.ListFormat(locale(), { type: "unit" }).format(arms),
+    arms: listFormat(locale(), { type: "unit" }).format(arms),
   });
   const together = found.fused && t("sources.why.fused", { rank: found.fused });
   return (
@@ -303,7 +304,7 @@ function FoundBy({ found }: { found: SearchRanks | undefined }) {
 }
 
 function percent(share: number): string {
-  return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
+  return numberFormat(locale(), { style: "percent" }).format(share);
 }
 
 /** Changes of the memory since the answer, and the other answers that used it. */

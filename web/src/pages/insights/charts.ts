@@ -1,5 +1,6 @@
 /** Converts daily counts to charts, headlines and CSV. Pure. */
 import { areaClass } from "../../features/memory/area-colours.ts";
+import { dateFormat, numberFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import type { Day } from "./figures.ts";
 
@@ -305,13 +306,11 @@ function share(part: number, whole: number): number | undefined {
 
 function percent(value: number | undefined): string {
   if (value === undefined) return NOTHING;
-  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(
-    value,
-  );
+  return numberFormat(locale(), { style: "percent", maximumFractionDigits: 0 }).format(value);
 }
 
 export function count(value: number): string {
-  return new Intl.NumberFormat(locale(), { maximumFractionDigits: 1 }).format(value);
+  return numberFormat(locale(), { maximumFractionDigits: 1 }).format(value);
 }
 
 function milliseconds(value: number): string {
@@ -319,12 +318,12 @@ function milliseconds(value: number): string {
 }
 
 function money(value: number): string {
-  return new Intl.NumberFormat(locale(), { maximumFractionDigits: 6 }).format(value);
+  return numberFormat(locale(), { maximumFractionDigits: 6 }).format(value);
 }
 
 /** The name of a day, which is in UTC. */
 export function dayName(day: string, style: "short" | "long" = "short"): string {
-  return new Intl.DateTimeFormat(locale(), {
+  return dateFormat(locale(), {
     day: "numeric",
     month: "short",
     ...(style === "long" && { weekday: "short", year: "numeric" }),

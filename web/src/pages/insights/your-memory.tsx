@@ -6,6 +6,7 @@ import { useMemories } from "../../data/memories.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { useUseCounts } from "../../data/uses.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
+import { listFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { useWidth } from "../../ui/width.ts";
@@ -48,7 +49,7 @@ function changesOf(facts: Facts, days: number): string {
     .filter((name) => facts[name] > 0)
     .map((name) => t(`insights.yours.${name}`, { count: facts[name] }));
   if (parts.length === 0) return t("insights.yours.quiet", { count: days });
-  const list = new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
+  const list = listFormat(locale(), { type: "conjunction" }).format(parts);
   return t("insights.yours.changes", { count: days, list });
 }
 

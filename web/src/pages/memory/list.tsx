@@ -9,6 +9,7 @@ import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "reac
 import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
+import { numberFormat } from "../../i18n/formats.ts";
 import { locale } from "../../i18n/index.ts";
 import { useYieldingHeader } from "../../ui/yielding.ts";
 import { useMarks } from "./marks.ts";
@@ -164,7 +165,7 @@ function Heading({
       <h2 className="font-medium text-ink">
         <bdi>{name}</bdi>
       </h2>
-      <span className="tabular-nums">{new Intl.NumberFormat(locale()).format(count)}</span>
+      <span className="tabular-nums">{numberFormat(locale()).format(count)}</span>
     </li>
   );
 }

@@ -1,4 +1,6 @@
 /** The time axis of the beads: ticks on the boundaries of minutes, hours, days, weeks, months or years. Pure. */
+
+import { dateFormat } from "../../i18n/formats.ts";
 import type { Span } from "./shape-layout.ts";
 
 const MINUTE_MS = 60_000;
@@ -74,7 +76,7 @@ function isFirst(date: Date): boolean {
 
 function formats(locale: string, unit: Unit) {
   const format = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
+    dateFormat(locale, { timeZone: "UTC", ...options });
   if (unit === "hour" || unit === "minute")
     return {
       minor: format({ hour: "numeric", minute: "2-digit" }),
@@ -118,7 +120,7 @@ function addLocal(local: number, { unit, count }: Step, times: number): number {
 
 /** Converts between instants and the clock of a time zone, whose readings are handled as if they were UTC. */
 function zoneClock(timeZone: string | null) {
-  const parts = new Intl.DateTimeFormat("en-US", {
+  const parts = dateFormat("en-US", {
     timeZone: timeZone ?? undefined,
     hourCycle: "h23",
     era: "short",

@@ -7,6 +7,7 @@ import { shownContent } from "../../data/shown-content.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
+import { numberFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { labelsOf, ticksOf } from "./shape-axis.ts";
@@ -134,7 +135,7 @@ export function BeadBoard({
 }
 
 function LaneName({ lane, plan, name }: { lane: Lane; plan: Plan; name: string }) {
-  const count = new Intl.NumberFormat(locale()).format(lane.count);
+  const count = numberFormat(locale()).format(lane.count);
   const line = lane.top > AXIS_HEIGHT && (
     <line x1={0} x2={plan.width} y1={lane.top} y2={lane.top} className="stroke-line" />
   );

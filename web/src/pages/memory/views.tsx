@@ -10,6 +10,7 @@ import { certaintyOf, type Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { Proposals } from "../../features/memory/proposals.tsx";
+import { dateFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Button, buttonClasses } from "../../ui/button.tsx";
 import { ProblemCard } from "../../ui/problem-card.tsx";
@@ -159,7 +160,7 @@ function Timeline({ set, search, onOpen }: MemoryViewsProps) {
     [learned],
   );
   const groups = useMemo(() => {
-    const words = new Intl.DateTimeFormat(locale(), {
+    const words = dateFormat(locale(), {
       month: set.shown.length > MAX_BY_YEAR ? "long" : undefined,
       year: "numeric",
       timeZone: timeZone ?? undefined,

@@ -2,6 +2,7 @@
 import { useId } from "react";
 import type { Found } from "../../data/archive/found.ts";
 import { countTexts, type ImportFile, type ImportResult } from "../../data/imports.ts";
+import { dateFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 
@@ -68,7 +69,7 @@ export function ImportPreview({
 
 /** What was in the export: how many chats of which time, the newest titles, the first memories. */
 function FoundParts({ found }: { found: Found }) {
-  const month = new Intl.DateTimeFormat(locale(), { month: "long", year: "numeric" });
+  const month = dateFormat(locale(), { month: "long", year: "numeric" });
   const { from, until } = found;
   const time = from && until ? month.formatRange(new Date(from), new Date(until)) : "";
   return (

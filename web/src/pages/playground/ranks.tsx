@@ -4,6 +4,7 @@
  */
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState, useSyncExternalStore } from "react";
+import { numberFormat } from "../../i18n/formats.ts";
 import { locale, nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -330,7 +331,7 @@ function armName(arm: string): string {
 }
 
 export function figure(value: number, digits: number): string {
-  return new Intl.NumberFormat(locale(), {
+  return numberFormat(locale(), {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   }).format(value);

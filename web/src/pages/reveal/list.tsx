@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
+import { numberFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -137,7 +138,7 @@ function AreaLine({
         <bdi>{name}</bdi>
       </h2>
       <span className="flex-1 text-meta leading-6 text-muted tabular-nums">
-        {new Intl.NumberFormat(locale()).format(area.memories.length)}
+        {numberFormat(locale()).format(area.memories.length)}
       </span>
       {onKeep && (
         <Button small disabled={busy} onClick={() => onKeep(area)}>

@@ -11,6 +11,7 @@ import { shownContent } from "../../data/shown-content.ts";
 import { isLatestWrite, useBatchWrite, useUndoLatest, useWrite } from "../../data/writes.ts";
 import { dayOf } from "../../features/memory/labels.ts";
 import { domainName } from "../../i18n/domains.ts";
+import { listFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import type { Consent } from "./consent.ts";
 import { changeRuns } from "./contradictions.ts";
@@ -24,7 +25,7 @@ const REFUTED = "Using this turned out wrong. Is it still true?";
 function question(card: Card): string {
   if (card.kind === "consent" && card.mentioned.length > 0) {
     const names = card.mentioned.map((domain) => domainName(domain));
-    const list = new Intl.ListFormat(locale(), { type: "conjunction" }).format(names);
+    const list = listFormat(locale(), { type: "conjunction" }).format(names);
     return t("review.question.mentioned", { names: list, count: names.length });
   }
   return card.kind === "doubt" && card.item.question === REFUTED

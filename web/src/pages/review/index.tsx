@@ -8,6 +8,7 @@ import { useReview, useUnlisted } from "../../data/review.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
 import { review } from "../../i18n/en/review.ts";
+import { numberFormat } from "../../i18n/formats.ts";
 import { addMessages, known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -135,7 +136,7 @@ function Kinds({
   chosen?: Kind;
 }) {
   const navigate = useNavigate();
-  const number = new Intl.NumberFormat(locale());
+  const number = numberFormat(locale());
   const countOf = (kind: Kind) =>
     cards.filter((card) => card.kind === kind).length + (unlisted.get(kind) ?? 0);
   const seen = new Set([...cards, ...decided.map(({ card }) => card)].map(({ kind }) => kind));

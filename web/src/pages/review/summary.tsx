@@ -7,6 +7,7 @@ import { useEffect, useRef } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import { domainName } from "../../i18n/domains.ts";
+import { listFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, buttonClasses } from "../../ui/button.tsx";
@@ -34,7 +35,7 @@ export function Summary({
       count: verdict === "opened" ? openedIn(decided).length : count,
     }),
   );
-  const summary = new Intl.ListFormat(locale(), { type: "unit" }).format(counts);
+  const summary = listFormat(locale(), { type: "unit" }).format(counts);
   const skipped = decided.some((one) => one.verdict === "skipped");
   useShortcuts(t("review.title"), [
     { keys: "z", label: t("shell.undo.key"), run: () => void deck.undo(), quiet: true },

@@ -14,6 +14,7 @@ import { useWrite } from "../../data/writes.ts";
 import { TrashedChat } from "../../features/chat/trashed-chat.tsx";
 import { useChatWrites } from "../../features/chat/writes.ts";
 import { LearningState, LearnNow, LeftOut } from "../../features/learning/learning.tsx";
+import { listFormat } from "../../i18n/formats.ts";
 import { known, locale, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -241,7 +242,7 @@ function Learned({ pass }: { pass: PassView }) {
       return known(key) ? t(key, { count }) : `${count} ${word.replaceAll("_", " ")}`;
     });
   const list = (parts: string[]) =>
-    new Intl.ListFormat(locale(), { type: "unit", style: "short" }).format(parts);
+    listFormat(locale(), { type: "unit", style: "short" }).format(parts);
   const learned = counted("pass", pass.outcome.learned);
   const left = counted("left", pass.outcome.left);
   return (

@@ -9,6 +9,7 @@ import type { DependentsView, WriteResult } from "lukasa-client";
 import { useEffect, useRef, useState } from "react";
 import { shownContent } from "../../data/shown-content.ts";
 import { type SourceName, useDependents } from "../../data/sources.ts";
+import { listFormat } from "../../i18n/formats.ts";
 import { locale, nameText, t } from "../../i18n/index.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -92,7 +93,7 @@ function removedText({ reached }: DependentsView): string {
   const parts = (["turns", "withdrawn", "episodes"] as const)
     .filter((part) => reached[part] > 0)
     .map((part) => t(`sources.depends.count.${part}`, { count: reached[part] }));
-  return new Intl.ListFormat(locale(), { type: "conjunction" }).format(parts);
+  return listFormat(locale(), { type: "conjunction" }).format(parts);
 }
 
 /** What would stay: "1 memory stays, because you stated it." */
