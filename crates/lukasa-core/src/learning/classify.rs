@@ -23,9 +23,9 @@ pub(super) fn category_of(item: &ProposedMemory) -> Category {
 
 /// The type of a proposal. A fact about something else than the user is domain knowledge, and how the
 /// user wants to be helped is procedural.
-pub(super) fn type_of(item: &ProposedMemory) -> MemoryType {
+pub(super) fn type_of(item: &ProposedMemory, category: Category) -> MemoryType {
     let by_kind = || match item.kind {
-        _ if category_of(item) == Category::Style => MemoryType::Procedural,
+        _ if category == Category::Style => MemoryType::Procedural,
         Kind::Project => MemoryType::Task,
         Kind::Context => MemoryType::Episodic,
         Kind::Habit | Kind::Skill => MemoryType::Procedural,

@@ -489,7 +489,7 @@ fn assess(
     let is_weak = state == State::Active && max_confidence < 1.0;
     let mut claim = Claim {
         category,
-        memory_type: type_of(item),
+        memory_type: type_of(item, category),
         kind: item.kind,
         force: Force::Soft,
         domain: domain.map(|domain| domain.name.clone()),

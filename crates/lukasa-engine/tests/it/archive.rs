@@ -228,6 +228,32 @@ async fn consents_of_a_trusted_export_are_an_operation_of_the_import() {
 }
 
 #[tokio::test]
+async fn undo_of_an_import_leaves_a_consent_that_was_given_again_since() {
+    let story = Story::begin().await;
+    story.engine.consents.give(&story.request(), "finance").await.unwrap();
+    story.pass(60);
+    let mut archive = exported(&story).await;
+    let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
+    archive.domains = export.domains().await.unwrap();
+    drop(export);
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let by = || {
+        story.pass(1);
+        story.by(bob.clone())
+    };
+    let options = ImportOptions { dry_run: false, trust: true };
+    let (archives, consents) = (&story.engine.archives, &story.engine.consents);
+    let from = source(Format::Lukasa);
+    let taken = archives.import_archive(&by(), &from, archive, options).await.unwrap();
+    consents.withdraw(&by(), "finance").await.unwrap();
+    consents.give(&by(), "finance").await.unwrap();
+    archives.undo_import(&by(), taken.import).await.unwrap();
+    let all = story.engine.directory.domains(&bob, story.now()).await.unwrap();
+    let finance = all.iter().find(|one| one.domain.name == "finance").unwrap();
+    assert!(finance.opted_in_at.is_some() && finance.admits_inferred);
+}
+
+#[tokio::test]
 async fn agent_reverses_no_operation_that_an_untrusted_import_of_the_user_brought() {
     let (story, other) = (Story::begin().await, Story::begin().await);
     let saved = Story::fact(&other.save("Drinks tea").await);
