@@ -5,9 +5,13 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
+/// Where the console and the panel are built, each as `dist` in its folder.
+const SOURCES: [&str; 2] = ["../../web", "../../clients/elements"];
+
 fn main() {
-    println!("cargo::rerun-if-changed=../../web/dist");
-    println!("cargo::rerun-if-changed=../../clients/elements/dist");
+    for source in SOURCES {
+        watch_dist(Path::new(source));
+    }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=LUKASA_COMMIT");
     let set = env::var("LUKASA_COMMIT").ok().filter(|commit| !commit.is_empty());
@@ -24,6 +28,17 @@ fn main() {
     println!("cargo::rustc-env=LUKASA_BUILD_TARGET={target}");
     println!("cargo::rustc-env=LUKASA_BUILD_PROFILE={}", env::var("PROFILE").unwrap_or_default());
     println!("cargo::rustc-env=LUKASA_BUILD_FEATURES={features}");
+}
+
+/// Builds again when what was built in this folder changes. An empty folder stands for what was not built:
+/// a path that does not exist would make Cargo compile this crate in every run.
+fn watch_dist(source: &Path) {
+    let dist = source.join("dist");
+    if source.is_dir() && !dist.exists() {
+        // A source that cannot be written to is only built more often.
+        drop(std::fs::create_dir(&dist));
+    }
+    println!("cargo::rerun-if-changed={}", dist.display());
 }
 
 /// The commit that is checked out. `None` outside a clone, as in a container or in a packed source, and
