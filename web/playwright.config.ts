@@ -21,7 +21,8 @@ export default defineConfig({
     timezoneId: "Europe/Berlin",
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
-    trace: "retain-on-failure",
+    // Recording every test would take a third of the time.
+    trace: "on-first-retry",
     launchOptions: {
       executablePath: process.env.LUKASA_CHROMIUM ?? "/usr/bin/chromium",
       // Containers run as root, where the sandbox does not start.

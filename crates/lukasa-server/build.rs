@@ -2,8 +2,10 @@
 //! they have changed. The facts about the build that `lukasa --version` prints are set here.
 
 use std::env;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use std::time::UNIX_EPOCH;
 
 /// Where the console and the panel are built, each as `dist` in its folder.
 const SOURCES: [&str; 2] = ["../../web", "../../clients/elements"];
@@ -31,12 +33,12 @@ fn main() {
 }
 
 /// Builds again when what was built in this folder changes. An empty folder stands for what was not built:
-/// a path that does not exist would make Cargo compile this crate in every run.
+/// a path that does not exist, or is newer than this run, would make Cargo compile this crate again.
 fn watch_dist(source: &Path) {
     let dist = source.join("dist");
     if source.is_dir() && !dist.exists() {
         // A source that cannot be written to is only built more often.
-        drop(std::fs::create_dir(&dist));
+        drop(fs::create_dir(&dist).and_then(|()| File::open(&dist)?.set_modified(UNIX_EPOCH)));
     }
     println!("cargo::rerun-if-changed={}", dist.display());
 }
