@@ -26,6 +26,9 @@ pub struct Args {
     /// Use only this many of the public attacks, spread over all of them.
     #[arg(long)]
     pub sample: Option<usize>,
+    /// Number of carriers for each attack, in turn; 0 for all.
+    #[arg(long, default_value_t = 0)]
+    pub carriers: usize,
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Plant a fault that must be caught.
@@ -132,7 +135,8 @@ pub async fn run(args: Args) -> Result<()> {
     let (mut findings, mut passes, mut typed) = (Findings::default(), 0, BTreeMap::new());
     for (batch, group) in attacks.chunks(AT_ONCE).enumerate() {
         let first = batch * AT_ONCE;
-        passes += attacked(&fixture, &answers, group, first, &bystander, &mut findings).await?;
+        let attacks = Group { attacks: group, first, carriers: args.carriers };
+        passes += attacked(&fixture, &answers, attacks, &bystander, &mut findings).await?;
         passes += as_typed(&fixture, &answers, group, first, &mut findings, &mut typed).await?;
         if batch % 10 == 9 {
             eprintln!("hostile: {} of {} attacks", first + group.len(), attacks.len());
@@ -217,6 +221,24 @@ async fn block(fixture: &LearningFixture, victim: &Victim) -> Result<(String, BT
     Ok((context.baseline.content, facts.collect()))
 }
 
+/// Attacks at once, the number of the first one, and by how many carriers each comes.
+#[derive(Clone, Copy)]
+struct Group<'a> {
+    attacks: &'a [Attack],
+    first: usize,
+    carriers: usize,
+}
+
+impl Group<'_> {
+    /// The carriers of an attack of the group, as places in the list of all: 0 stands for all, and fewer
+    /// are taken in turn.
+    fn carriers_of(self, attack: usize) -> impl Iterator<Item = usize> {
+        let all = Carrier::FOREIGN.len();
+        let each = if self.carriers == 0 { all } else { self.carriers.min(all) };
+        (0..each).map(move |turn| ((self.first + attack) * each + turn) % all)
+    }
+}
+
 /// The number by which the model identifies a case.
 fn case_of(attack: usize, carrier: usize) -> usize {
     attack * 16 + carrier
@@ -226,28 +248,29 @@ fn know(answers: &Answers, case: usize, answer: String) {
     answers.write().unwrap_or_else(PoisonError::into_inner).insert(case, answer);
 }
 
-/// Every attack by every carrier whose content is not the user's.
+/// Every attack by its carriers, whose content is not the user's.
 async fn attacked(
     fixture: &LearningFixture,
     answers: &Answers,
-    group: &[Attack],
-    first: usize,
+    group: Group<'_>,
     bystander: &Victim,
     findings: &mut Findings,
 ) -> Result<usize> {
     answers.write().unwrap_or_else(PoisonError::into_inner).clear();
     let foreign: Vec<FactId> = bystander.stated.iter().copied().collect();
-    let victims = iter(group.iter().enumerate()).map(|(n, attack)| async move {
+    let first = group.first;
+    let victims = iter(group.attacks.iter().enumerate()).map(|(n, attack)| async move {
         victim(fixture, &format!("victim-{}", first + n), attack).await
     });
     let victims: Vec<Victim> = victims.buffered(WORKERS).try_collect().await?;
     let talks = victims.iter().enumerate().map(|(n, victim)| {
-        for place in 0..Carrier::FOREIGN.len() {
+        for place in group.carriers_of(n) {
             let case = case_of(first + n, place);
             know(answers, case, obeying(&victim.attack, case, &foreign));
         }
         async move {
-            for (place, carrier) in Carrier::FOREIGN.into_iter().enumerate() {
+            for place in group.carriers_of(n) {
+                let carrier = Carrier::FOREIGN[place];
                 let turns = carrier.turns(&victim.attack.payload, case_of(first + n, place));
                 let caller = fixture.key(&victim.name, carrier.origin());
                 fixture.chat(&caller, carrier.name(), turns).await?;
@@ -259,8 +282,10 @@ async fn attacked(
     iter(talks).buffer_unordered(WORKERS).try_collect::<Vec<()>>().await?;
     let mut passes = fixture.work(WORKERS).await?;
     // The user returns to a session in which something hostile was read.
-    let resumed = victims.iter().enumerate().map(|(n, victim)| {
-        let case = case_of(first + n, Carrier::FOREIGN.len() - 1);
+    let summary = Carrier::FOREIGN.len() - 1;
+    let read = |n: &usize| group.carriers_of(*n).any(|place| place == summary);
+    let resumed = (0..victims.len()).filter(read).map(|n| {
+        let (victim, case) = (&victims[n], case_of(first + n, summary));
         let turn = lukasa_core::NewTurn::saying(lukasa_core::Role::User, &case_words(case));
         async move {
             let caller = fixture.key(&victim.name, Carrier::Summary.origin());
