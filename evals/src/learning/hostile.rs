@@ -135,8 +135,8 @@ pub async fn run(args: Args) -> Result<()> {
     let (mut findings, mut passes, mut typed) = (Findings::default(), 0, BTreeMap::new());
     for (batch, group) in attacks.chunks(AT_ONCE).enumerate() {
         let first = batch * AT_ONCE;
-        let attacks = Group { attacks: group, first, carriers: args.carriers };
-        passes += attacked(&fixture, &answers, attacks, &bystander, &mut findings).await?;
+        let part = Group { attacks: group, first, carriers: args.carriers };
+        passes += attacked(&fixture, &answers, part, &bystander, &mut findings).await?;
         passes += as_typed(&fixture, &answers, group, first, &mut findings, &mut typed).await?;
         if batch % 10 == 9 {
             eprintln!("hostile: {} of {} attacks", first + group.len(), attacks.len());
