@@ -51,7 +51,8 @@ interface RecentWrite {
   others?: string[];
   /** Whether the others are undone one by one. */
   inOrder?: boolean;
-  /** The undo of something that is not one operation, such as an import. */
+  /** Whether it is not one operation, such as an import: its undo is known when the server has answered. */
+  hasOwnUndo?: boolean;
   undo?: () => Promise<unknown>;
   toast?: number;
 }
@@ -276,7 +277,7 @@ export interface OwnUndo {
 
 /** Announces a change with an undo of its own, which `Z` then undoes as the latest one. */
 export function announceUndo(own: OwnUndo): void {
-  const one: RecentWrite = { settled: Promise.resolve() };
+  const one: RecentWrite = { settled: Promise.resolve(), hasOwnUndo: true };
   recentWrites.push(one);
   announceOwn(one, own);
 }
@@ -286,7 +287,7 @@ export function announceUndo(own: OwnUndo): void {
  * and waits for the answer.
  */
 export function sendWithUndo(send: () => Promise<OwnUndo | undefined>): Promise<void> {
-  const one: RecentWrite = { settled: Promise.resolve() };
+  const one: RecentWrite = { settled: Promise.resolve(), hasOwnUndo: true };
   recentWrites.push(one);
   const work = async () => {
     try {
@@ -369,7 +370,7 @@ export function isLatestWrite(operation: string | undefined): boolean {
   const latest = recentWrites.at(-1);
   if (!latest) return true;
   const isKnown = operation !== undefined && latest.operation !== undefined;
-  return !latest.undo && (!isKnown || latest.operation === operation);
+  return !latest.hasOwnUndo && (!isKnown || latest.operation === operation);
 }
 
 /** Undoes the latest write; bound to `Z`. */
