@@ -21,7 +21,7 @@ export default defineConfig({
     timezoneId: "Europe/Berlin",
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
-    // Recording every test would take a third of the time.
+    // A trace is recorded only of a test that is repeated.
     trace: "on-first-retry",
     launchOptions: {
       executablePath: process.env.LUKASA_CHROMIUM ?? "/usr/bin/chromium",
