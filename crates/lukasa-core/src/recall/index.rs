@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use half::f16;
-use half::slice::HalfFloatSliceExt as _;
 use lukasa_text::terms::{Language, Term, Terms};
 use uuid::Uuid;
 
 use super::Facets;
+use super::dot::widen;
 use super::neighbours::NeighbourProducts;
 use super::passage::{PassageKind, TurnPosition};
 use super::postings::{Postings, UnitClass};
@@ -505,15 +505,22 @@ impl Index {
         self.vector_of[passage] != NONE
     }
 
-    /// Copies the vector of a passage, if it has one of this length.
-    pub(super) fn copy_vector(&self, passage: usize, to: &mut [f32]) -> bool {
+    /// The vector of a passage, if it has one.
+    #[inline(always)]
+    pub(super) fn vector(&self, passage: usize) -> Option<&[f16]> {
         let vector = self.vector_of[passage];
-        if vector == NONE || to.len() != self.dimension {
-            return false;
-        }
         let start = vector as usize * self.dimension;
-        self.vectors[start..start + self.dimension].convert_to_f32_slice(to);
-        true
+        (vector != NONE).then(|| &self.vectors[start..start + self.dimension])
+    }
+
+    /// Copies the vector of a passage, if it has one of this length.
+    #[inline(always)]
+    pub(super) fn copy_vector(&self, passage: usize, to: &mut [f32]) -> bool {
+        let vector = self.vector(passage).filter(|_| to.len() == self.dimension);
+        if let Some(vector) = vector {
+            widen(vector, to);
+        }
+        vector.is_some()
     }
 
     /// The sum of the first vectors of all turns that have one, and how many these are.

@@ -1,7 +1,7 @@
 //! Products of the vectors of units that follow each other in a session. They do not depend on the
 //! query, and a vector never changes, so they are cached.
 
-use super::dot::dots;
+use super::dot::{dots, vectorized};
 use super::index::{Index, NONE};
 use super::postings::UnitClass;
 
@@ -23,7 +23,7 @@ impl NeighbourProducts {
     pub(super) fn of(index: &Index) -> Self {
         let mut after = vec![[(NONE, 0.0); 2]; index.units.len()];
         for class in Self::CLASSES {
-            add(index, class, &mut after);
+            vectorized(|| add(index, class, &mut after));
         }
         Self { after, vectors: index.vector_count() }
     }
@@ -40,6 +40,7 @@ impl NeighbourProducts {
     }
 }
 
+#[inline(always)]
 fn add(index: &Index, class: UnitClass, after: &mut [[(u32, f32); 2]]) {
     let size = index.dimension();
     // The vectors of the unit and of the two before it, and these units.

@@ -1,6 +1,6 @@
 //! Similarity of units to a query: cosines of centred vectors, of a unit alone and with its neighbours.
 
-use super::dot::{dot, dots};
+use super::dot::{dot, stored_dots, vectorized};
 use super::passage::PassageKind;
 use super::scorer::Scorer;
 
@@ -23,8 +23,8 @@ impl Similarity {
         let asked: Vec<f32> =
             vector.iter().zip(&centre).map(|(value, mean)| value - mean).collect();
         let centre_square = dot(&centre, &centre);
-        let (mut near, best) = compare(scorer, &asked, &centre, centre_square);
-        let products = neighbour_products(scorer, vector.len(), &best);
+        let (mut near, best) = vectorized(|| compare(scorer, &asked, &centre, centre_square));
+        let products = vectorized(|| neighbour_products(scorer, vector.len(), &best));
         near.window = (0..best.len())
             .map(|at| together(scorer, at, &near.own, &best, &products, centre_square))
             .collect();
@@ -52,8 +52,10 @@ fn centre(scorer: &Scorer<'_>, kind: PassageKind, size: usize, share: f32) -> Ve
         PassageKind::Turn if counted == turns && turn_sum.len() == size => {
             turn_sum.iter().map(|value| *value as f32).collect()
         }
-        PassageKind::Fact if index.dimension() == size => index.fact_sum(&scorer.among, add),
-        _ => add(),
+        PassageKind::Fact if index.dimension() == size => {
+            index.fact_sum(&scorer.among, || vectorized(add))
+        }
+        _ => vectorized(add),
     };
     // The mean of a few vectors is mostly their content, so it is damped.
     const FEW: f32 = 30.0;
@@ -65,6 +67,7 @@ fn centre(scorer: &Scorer<'_>, kind: PassageKind, size: usize, share: f32) -> Ve
 }
 
 /// Compares each unit with the query; the window is left empty.
+#[inline(always)]
 fn compare(
     scorer: &Scorer<'_>,
     asked: &[f32],
@@ -76,13 +79,11 @@ fn compare(
     let asked_centre = dot(asked, centre);
     let (mut cosines, mut own_cosines) = (vec![0.0; units], vec![0.0; units]);
     let mut best: Vec<BestPassage> = vec![None; units];
-    let mut own = vec![0.0; asked.len()];
+    let comparable = asked.len() == index.dimension();
     for (at, passages) in scorer.passages.iter().enumerate() {
         for passage in passages.clone() {
-            if !index.copy_vector(passage, &mut own) {
-                continue;
-            }
-            let (to_asked, to_centre) = dots(&own, asked, centre);
+            let Some(vector) = index.vector(passage).filter(|_| comparable) else { continue };
+            let (to_asked, to_centre) = stored_dots(vector, asked, centre);
             let length = (1.0 - 2.0 * to_centre + centre_square).max(1e-6).sqrt();
             let cosine = (to_asked - asked_centre) / (length * asked_length);
             if best[at].is_none() || cosine > own_cosines[at] {
@@ -98,6 +99,7 @@ fn compare(
 
 /// For each unit the dot products of its best vector with those of the next unit of its session
 /// and of the one after that; zero if one of them has none.
+#[inline(always)]
 fn neighbour_products(scorer: &Scorer<'_>, size: usize, best: &[BestPassage]) -> Vec<(f32, f32)> {
     let (index, cached) = (scorer.index, scorer.index.neighbours());
     let mut vectors = (vec![0.0; size], vec![0.0; size]);
