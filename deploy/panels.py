@@ -2,7 +2,7 @@
 
     python panels.py         checks the drawing itself
 
-It is no copy of Grafana's look: it shows at their places which series a panel has, their values and their gaps.
+It is not a copy of Grafana's look: it shows at their places which series a panel has, their values and their gaps.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def short(name: str) -> str:
 
 
 def lines(points: list[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """The points in parts without gaps: a value that is no number, or three times the usual distance, is a gap."""
+    """The points in parts without gaps: a value that is not a number, or three times the usual distance, is a gap."""
     finite = [(at, value) for at, value in points if math.isfinite(value)]
     distances = sorted(later[0] - at[0] for at, later in zip(points, points[1:]))
     step = distances[len(distances) // 2] if distances else 0

@@ -2,7 +2,7 @@
 //! under load, the cost of a request compared with the same SQL, and retrieval quality.
 //!
 //! Each has a short form that CI runs. An eval may read the store directly and use SQL of its own:
-//! it is no part of the product.
+//! it is not part of the product.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod archive;

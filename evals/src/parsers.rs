@@ -177,7 +177,7 @@ fn import_round(rng: &mut StdRng, plant: bool) -> Result<usize> {
 fn protocol_round(rng: &mut StdRng) -> Result<()> {
     for (path, body) in bodies() {
         let bytes = spoiled(&body, rng);
-        // What is no embeddings request is refused.
+        // Anything but an embeddings request is refused.
         let _ = EmbeddingsRequest::read(&bytes);
         let protocol = if path == "responses" { Protocol::Responses } else { Protocol::Chat };
         let Some(mut prompt) = PromptRequest::read(protocol, &bytes) else { continue };

@@ -52,7 +52,7 @@ class Container:
         """umoci's translation of the image's settings, with the restrictions of deploy/compose.yaml."""
         process = config["process"]
         environment = dict(setting.split("=", 1) for setting in process["env"])
-        # The runtime's defaults, which are no part of the image.
+        # The runtime's defaults, which are not part of the image.
         environment.pop("TERM", None)
         process["env"] = [f"{name}={value}" for name, value in {**environment, **self.environment}.items()]
         process.update(terminal=False, capabilities=NO_CAPABILITIES, noNewPrivileges=True)

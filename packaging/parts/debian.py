@@ -133,7 +133,7 @@ def unpack(packages: tuple[Package, ...], files: dict[str, Path], folder: Path) 
                     continue
                 content = archive.extractfile(entry)
                 if content is None:
-                    raise PackagingError(f"{package.name}: {name} is no file")
+                    raise PackagingError(f"{package.name}: {name} is not a file")
                 path.write_bytes(content.read())
                 path.chmod(entry.mode & 0o755)
         if not kept:

@@ -173,7 +173,7 @@ def check_bundle(system: System) -> None:
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
     answer = system.run(f"echo '{message}' | {command}")
     if "serverInfo" not in answer:
-        raise PackagingError(f"the program of the manifest is no MCP server: {answer.strip()[:200] or 'no answer'}")
+        raise PackagingError(f"the program of the manifest is not an MCP server: {answer.strip()[:200] or 'no answer'}")
 
 
 def stop(demo: subprocess.Popen, way: Way) -> None:

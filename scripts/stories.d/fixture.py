@@ -31,7 +31,7 @@ class StoryError(Exception):
 
 
 class Refused(Exception):
-    """An answer of the server that is no success."""
+    """An answer of the server that is not a success."""
 
     def __init__(self, status: int, problem: dict) -> None:
         super().__init__(f"{status} {problem.get('code')}: {problem.get('detail')}")
@@ -101,7 +101,7 @@ class Fixture:
         return self.server.command(*create)["secret"]
 
     def request(self, key: str, method: str, path: str, body: Any = None, headers: dict | None = None) -> tuple:
-        """The body and the headers of an answer; `Refused` if it is no success."""
+        """The body and the headers of an answer; `Refused` if it is not a success."""
         sent = {"Content-Type": "application/json", "Authorization": f"Bearer {key}", **(headers or {})}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, sent, method=method)

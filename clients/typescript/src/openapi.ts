@@ -2957,7 +2957,7 @@ export interface components {
             spaces?: string[] | null;
             /**
              * @description True to look at the context without using it: the retrieval is not counted in statistics
-             *     and is no use of a memory.
+             *     and is not a use of a memory.
              */
             preview?: boolean | null;
         };

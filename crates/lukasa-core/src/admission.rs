@@ -11,7 +11,7 @@
 //! | secret | rejected | rejected | rejected | rejected |
 //! | sensitive, in a domain that is not open | rejected until it is opened | rejected | rejected | asks |
 //! | orders, authorises, hard rule | accepted | asks | asks | asks |
-//! | a key that is no plain name | accepted | asks | accepted | accepted |
+//! | a key that is not a plain name | accepted | asks | accepted | accepted |
 //! | sensitive, without such a domain | accepted | asks | asks | asks |
 //! | sensitive, in an open domain | accepted | accepted | asks | asks |
 //! | sensitive, in one with consent to what is inferred | accepted | accepted | accepted | asks |
@@ -166,7 +166,7 @@ impl Screening {
             values.extend(joined_texts(value));
         }
         if let Some(detail) = &claim.detail {
-            // Programs store JSON in the detail. Its punctuation is no order, so only its texts are
+            // Programs store JSON in the detail. Its punctuation is not an order, so only its texts are
             // screened.
             match parse_json(detail) {
                 Some(value) => values.extend(joined_texts(&value)),

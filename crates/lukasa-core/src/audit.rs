@@ -120,7 +120,7 @@ pub struct AuditActor {
 impl AuditActor {
     pub fn new(tenant: TenantId, kind: ActorKind, credential: &str) -> Self {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        // Anything else is no id of ours, and could contain a name.
+        // Anything else is not an id of ours, and could contain a name.
         let plain = !credential.is_empty() && credential.len() <= 64;
         let plain = plain && credential.chars().all(is_plain);
         Self { tenant, kind, credential: if plain { credential } else { "other" }.to_owned() }
@@ -179,7 +179,7 @@ impl AuditEntry {
         self
     }
 
-    /// Adds words of ours; characters that are no part of such words are left out.
+    /// Adds words of ours; characters that do not occur in such words are left out.
     #[must_use]
     pub fn detail(mut self, words: &str) -> Self {
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || "_.,:=-".contains(*c);

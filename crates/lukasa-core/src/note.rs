@@ -20,7 +20,7 @@ pub fn is_note(version: &Version) -> bool {
 }
 
 /// Whether a memory stays out of prompts: a note whose line gives an order or a permission, which the
-/// user has not confirmed. Keeping a reply is no consent to what it says.
+/// user has not confirmed. Keeping a reply is not consent to what it says.
 pub fn is_withheld(version: &Version) -> bool {
     let is_confirmed = version.confirmed().is_some();
     let lines = [Some(&version.claim.content), version.claim.summary.as_ref()];

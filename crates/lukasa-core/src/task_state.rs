@@ -19,7 +19,7 @@ pub struct TaskState {
 }
 
 impl TaskState {
-    /// The state in the value of a task; `None` if the memory is no task or the value has none of
+    /// The state in the value of a task; `None` if the memory is not a task or the value has none of
     /// the fields.
     pub fn of(claim: &Claim) -> Option<Self> {
         let value = claim.value.as_ref().filter(|_| claim.memory_type == MemoryType::Task)?;

@@ -73,7 +73,7 @@ impl AuditLog {
     pub async fn verify(&self, tenant: TenantId, cell: &str) -> Result<ChainReport> {
         loop {
             let report = self.verify_once(tenant, cell).await?;
-            // Records that were removed by retention meanwhile are no fault.
+            // Records that were removed by retention in the meantime are not a fault.
             if report.fault.is_none() || self.ends(tenant, cell).await?.pruned == report.ends.pruned
             {
                 return Ok(report);

@@ -40,9 +40,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ListenLimits {
-    /// Open connections; 0 is no limit.
+    /// Open connections; 0 means no limit.
     pub max_connections: usize,
-    /// Open connections from one address other than this machine's; 0 is no limit.
+    /// Open connections from one address other than this machine's; 0 means no limit.
     pub max_address_connections: usize,
     /// How long the headers of a request may take.
     pub header_timeout: Duration,

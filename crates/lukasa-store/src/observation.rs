@@ -432,7 +432,7 @@ fn counted(event: ObservedEvent, mut c: Columns<'_>) -> Result<ObservedPattern> 
     let times = usize::try_from(c.take::<i64>()?).unwrap_or(0);
     let days = usize::try_from(c.take::<i64>()?).unwrap_or(0);
     let origins: Vec<String> = c.take()?;
-    // A word that is no origin counts as the least trusted one.
+    // A word that is not an origin counts as the least trusted one.
     let origins = origins.iter().map(|word| Origin::parse(word).unwrap_or(Origin::Import));
     let origin = ObservedPattern::origin_of(origins);
     Ok(ObservedPattern { event, times, days, origin, latest: Vec::new() })

@@ -5,7 +5,7 @@
 //! clock and calls no model.
 //!
 //! Reading order: [`mod@line`] (visible characters, and text as one harmless line), `word` (the
-//! shared tokenizer), [`terms`] (stems for keyword search), [`topic`] (words that are no topic),
+//! shared tokenizer), [`terms`] (stems for keyword search), [`topic`] (words that are not a topic),
 //! [`tokens`] (the length of a text for a model), [`when`] (times, as a [`period`]), [`detect`]
 //! (domains), [`name`] (things mentioned by name), [`request`] (kinds of requests), [`screen`] (rules
 //! for untrusted text), [`slot`]

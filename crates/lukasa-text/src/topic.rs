@@ -1,4 +1,4 @@
-//! Words that are no topic: those that are common in conversations about anything.
+//! Words that are not a topic: those that are common in conversations about anything.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

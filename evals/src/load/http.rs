@@ -64,7 +64,7 @@ impl Wire {
 /// The status, the start and the length of the body; `None` while the head is incomplete.
 fn parse_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
-    let head = std::str::from_utf8(&bytes[..end]).context("a head that is no text")?;
+    let head = std::str::from_utf8(&bytes[..end]).context("a head that is not text")?;
     let mut lines = head.split("\r\n");
     let status = lines.next().and_then(|line| line.get(9..12)).context("no status line")?;
     let length = lines

@@ -152,7 +152,7 @@ async fn append(
     let ids = answer["turn_ids"].as_array().context("no turn_ids")?;
     ensure!(ids.len() == indices.len(), "{} ids for {} turns", ids.len(), indices.len());
     for (index, id) in indices.into_iter().zip(ids) {
-        places.turns.insert(id.as_str().context("an id that is no text")?.to_owned(), index);
+        places.turns.insert(id.as_str().context("an id that is not text")?.to_owned(), index);
     }
     Ok(())
 }

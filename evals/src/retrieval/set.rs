@@ -64,7 +64,7 @@ impl DataUser {
         self.memories.partition_point(|data_memory| data_memory.session < session)
     }
 
-    /// The documents of a keyword baseline: the text of every unit, empty where it is no candidate.
+    /// The documents of a keyword baseline: the text of every unit, empty where it is not a candidate.
     pub fn documents(&self, unit: Unit, only_user: bool) -> Vec<String> {
         match unit {
             Unit::Memory => {

@@ -111,7 +111,7 @@ pub fn by_own_list(text: &str) -> bool {
         let first = words.next().unwrap_or_default();
         let first = if first == "please" { words.next().unwrap_or_default() } else { first };
         let first = first.trim_matches(|c: char| !c.is_alphanumeric());
-        // One word alone is a title or a label, and a question is no order.
+        // One word alone is a title or a label, and a question is not an order.
         VERBS.contains(&first) && words.next().is_some() && !sentence.contains('?')
     })
 }

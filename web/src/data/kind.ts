@@ -5,7 +5,7 @@ import type { CreateMemory } from "lukasa-client";
 export const NEW_KINDS = ["fact", "preference", "rule"] as const;
 export type NewKind = (typeof NEW_KINDS)[number];
 
-/** Orders, and what must not happen. What was or was not done so far is no order: "has never been to Rome". */
+/** Orders, and what must not happen. What was or was not done so far is not an order: "has never been to Rome". */
 const RULE = [
   /(?<!\b(?:have|has|had|'ve|'s|i|we|she|he|they)\s)\b(?:never|always)\b/i,
   /\bi\s+(?:never|must|can(?:'t|not))\s+(?:eat|drink|have|take|be)\b/i,

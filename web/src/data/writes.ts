@@ -265,7 +265,7 @@ function announce(
   });
 }
 
-/** A change that is no operation, or not one, and has an undo of its own. */
+/** A change that is not an operation, or not one, and has an undo of its own. */
 export interface OwnUndo {
   /** For `forgetUndo`. */
   id?: string;

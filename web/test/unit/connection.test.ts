@@ -26,7 +26,7 @@ test("an assistant is connected once it has written", () => {
   });
 });
 
-test("what the user saves in a chat of the console is no call of an assistant", () => {
+test("what the user saves in a chat of the console is not a call of an assistant", () => {
   const at = "2026-11-01T10:00:00Z";
   const memory = { session_id: "chat-m1-aa", known_from: at, created_at: at } as MemoryView;
   const byId = new Map([["mem_1", memory]]);

@@ -452,6 +452,6 @@ mod tests {
         assert_eq!(step(&seen, now(&seen)), None);
         seen.version.claim.memory_type = MemoryType::Episodic;
         seen.version.claim.kind = Kind::Fact;
-        assert_eq!(step(&seen, now(&seen)), None, "an event is no habit");
+        assert_eq!(step(&seen, now(&seen)), None, "an event is not a habit");
     }
 }

@@ -162,7 +162,7 @@ fn pair_of(a: &Version, b: &Version, score: f32) -> Option<FactPair> {
         if (a.valid.from, a.fact) <= (b.valid.from, b.fact) { (a, b) } else { (b, a) };
     let reason = match contradiction(&older.claim, &newer.claim) {
         Some(reason) => reason,
-        // A group shares an attribute or a key, which alone is no reason to ask a model.
+        // A group shares an attribute or a key, which alone is not a reason to ask a model.
         None if score > 0.0 => PairReason::Similar,
         None => return None,
     };

@@ -80,7 +80,7 @@ const ONWARD: &[&str] = &[
 
 /// Words for the user in a question that an assistant asks about them.
 const THE_USER: &[&str] = &["user", "user's", "they", "their", "them", "we", "us", "our"];
-/// First words of a request that is no question by its mark: question words, and what is asked of an
+/// First words of a request that is not a question by its mark: question words, and what is asked of an
 /// assistant about the world.
 const ASKING: &[&str] = &[
     "calculate",

@@ -357,7 +357,7 @@ fn is_introduction(text: &str) -> bool {
 }
 
 /// Whether the first paragraph of a message is an introduction that the user typed: one that is
-/// announced, or the whole first message of a conversation if it reads as one and is no letter.
+/// announced, or the whole first message of a conversation if it reads as one and is not a letter.
 fn introduces(message: &str, paragraph: &str, is_first: bool) -> bool {
     const LETTERS: [&str; 10] = [
         "dear ",

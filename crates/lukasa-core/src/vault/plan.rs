@@ -1,5 +1,5 @@
 //! Computes the changes since the files were made: each line is compared with its base and with the
-//! current state. An edit on one side is applied, the same edit on both sides is no change, and two
+//! current state. An edit on one side is applied, the same edit on both sides is not a change, and two
 //! different ones are a conflict that only the user resolves.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
 //! Affirm: an assistant reports that the user has said again what an active memory says. It counts only
-//! with the user's own typed words, and is no consent: `consented_at` is a human's alone, so a claim of
+//! with the user's own typed words, and is not consent: `consented_at` is a human's alone, so a claim of
 //! an assistant stays one. A hard rule, an order or a permission is affirmed by the user only.
 
 use lukasa_core::admission::is_carried;

@@ -12,7 +12,7 @@ use crate::transaction::Outcome;
 
 impl Learning {
     /// Saves a reply of an assistant as a note; one that is kept already is returned. Only the user
-    /// can do it. The words stay those of an assistant: the note is no statement of the user.
+    /// can do it. The words stay those of an assistant: the note is not a statement of the user.
     pub async fn keep_reply(&self, request: &Request, turn: TurnId) -> Result<Outcome> {
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let found = session::turns_by_id(&scope, &[turn.uuid()]).await?;

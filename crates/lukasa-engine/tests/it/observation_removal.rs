@@ -139,7 +139,7 @@ async fn pattern_is_counted_again_from_the_observations_that_are_left() {
     }
     let which = ObservationSelection::One(oldest().await);
     let removed = story.engine.removals.withdraw_observations(&story.request(), &which).await;
-    assert_eq!(removed.unwrap().reached.unwrap().withdrawn, 1, "four are no pattern");
+    assert_eq!(removed.unwrap().reached.unwrap().withdrawn, 1, "four are not a pattern");
     assert!(patterns(&story, Status::Active).await.is_empty());
 }
 

@@ -70,7 +70,7 @@ pub async fn stored(story: &Story) -> Vec<lukasa_core::Observation> {
 async fn observed_pattern_is_proposed_with_its_observations_and_accepted_by_the_user() {
     let story = Story::begin().await;
     orders(&story, 4).await;
-    assert_eq!(learn(&story).await.operation, None, "four times is no pattern");
+    assert_eq!(learn(&story).await.operation, None, "four times is not a pattern");
     record(&story, order("Aldi")).await;
     record(&story, order("Kroger")).await;
     let learned = learn(&story).await;

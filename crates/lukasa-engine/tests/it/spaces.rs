@@ -383,7 +383,7 @@ async fn order_that_another_member_withdrew_is_not_brought_back_by_its_author_al
         let withdrawn = removals.forget(&by("ben"), &target).await.unwrap().operation.unwrap();
         story.engine.undo.undo(&by("ben"), withdrawn).await.unwrap();
     }
-    // A memory that is no order is restored by any member who may write.
+    // A memory that is not an order is restored by any member who may write.
     let saved = facts.save(&by("anna"), NewMemory::saying("The ladder is in the shed")).await;
     let target = Target::Id(Story::fact(&saved.unwrap()));
     removals.forget(&by("ben"), &target).await.unwrap();
@@ -432,7 +432,7 @@ async fn order_of_a_space_is_not_extended_by_its_author_alone() {
     refused(dates(None, Some(None))).await;
     // The other member extends it.
     facts.update(&by("ben"), &target, dates(None, Some(None))).await.unwrap();
-    // The dates of what is no order are any member's.
+    // The dates of what is not an order are any member's.
     let plain = NewMemory {
         valid_until: Some(time(9_000)),
         ..NewMemory::saying("The ladder is in the shed")

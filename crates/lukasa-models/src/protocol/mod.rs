@@ -3,7 +3,7 @@
 //!
 //! Nothing here sends anything or changes an answer. A request is changed in the two places that
 //! [`PromptRequest::put`] names; every other field is forwarded with its value, known or not. What
-//! cannot be read is no error: it is forwarded without being recorded.
+//! cannot be read is not an error: it is forwarded without being recorded.
 
 mod answer;
 mod chat;

@@ -37,7 +37,7 @@ pub(super) struct RetryPolicy {
     /// Timeout of one try.
     pub try_timeout: Duration,
     pub max_retries: u32,
-    /// Whether the callers are background jobs, which can wait: then a timeout is no sign that the
+    /// Whether the callers are background jobs, which can wait: then a timeout is not a sign that the
     /// service is unavailable, since a local model may be slow, and a pause that the service asks
     /// for holds for all calls.
     pub is_background: bool,

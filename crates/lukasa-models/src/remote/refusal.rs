@@ -107,7 +107,7 @@ impl<'k> SentWords<'k> {
         let request: Value = serde_json::from_slice(sent).unwrap_or_default();
         let model = request.get("model").and_then(Value::as_str).unwrap_or_default();
         all.model = split(model).map(str::to_lowercase).collect();
-        // Forms of the answer are Lukasa's own; their words are no secret.
+        // Forms of the answer are Lukasa's own; their words are not a secret.
         for (name, value) in request.as_object().into_iter().flatten() {
             if !["model", "response_format", "tools", "tool_choice"].contains(&name.as_str()) {
                 all.collect(value);

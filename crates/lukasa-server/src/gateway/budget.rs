@@ -21,20 +21,20 @@ const TAIL_BYTES: usize = 16 * 1024;
 /// Estimated bytes per token, if the service reports no count.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// The budgets of the gateway. 0 is no limit.
+/// The budgets of the gateway. 0 means no limit.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Gateway")]
 pub struct BudgetSettings {
-    /// Requests per minute to `/v1` about one user, on this server; 0 is no limit
+    /// Requests per minute to `/v1` about one user, on this server; 0 means no limit
     #[arg(long, env = "LUKASA_CHAT_RATE", default_value_t = 1_200, value_name = "N")]
     pub chat_rate: u32,
-    /// Requests per minute to `/v1` with one key, on this server; 0 is no limit
+    /// Requests per minute to `/v1` with one key, on this server; 0 means no limit
     #[arg(long, env = "LUKASA_CHAT_KEY_RATE", default_value_t = 12_000, value_name = "N")]
     pub chat_key_rate: u32,
-    /// Tokens per day (UTC) through `/v1` for one user, on this server; 0 is no limit
+    /// Tokens per day (UTC) through `/v1` for one user, on this server; 0 means no limit
     #[arg(long, env = "LUKASA_CHAT_TOKENS", default_value_t = 0, value_name = "N")]
     pub chat_tokens: u64,
-    /// Tokens per day (UTC) through `/v1` for one key, on this server; 0 is no limit
+    /// Tokens per day (UTC) through `/v1` for one key, on this server; 0 means no limit
     #[arg(long, env = "LUKASA_CHAT_KEY_TOKENS", default_value_t = 0, value_name = "N")]
     pub chat_key_tokens: u64,
 }

@@ -343,7 +343,7 @@ async fn probe(client: &reqwest::Client, name: &str, url: &str) -> Option<FoundS
     Some(FoundService { name: name.to_owned(), url: url.to_owned(), models })
 }
 
-/// The names in a list of models; `None` if it is no such list, or that of a Lukasa.
+/// The names in a list of models; `None` if it is not such a list, or that of a Lukasa.
 fn model_names(list: &[u8]) -> Option<Vec<String>> {
     let list: Value = serde_json::from_slice(list).ok()?;
     let models = match list.get("data")? {
@@ -371,7 +371,7 @@ mod tests {
             assert_eq!(names(other), None, "{other}");
         }
         let own = guide::model_list().to_string();
-        assert_eq!(names(&own), None, "a Lukasa is no model service");
+        assert_eq!(names(&own), None, "a Lukasa is not a model service");
     }
 
     #[test]

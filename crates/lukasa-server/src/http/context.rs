@@ -81,7 +81,7 @@ pub struct RetrieveRequest {
     /// taken from the rest of the budget.
     spaces: Option<Vec<String>>,
     /// True to look at the context without using it: the retrieval is not counted in statistics
-    /// and is no use of a memory.
+    /// and is not a use of a memory.
     preview: Option<bool>,
 }
 

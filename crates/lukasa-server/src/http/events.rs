@@ -73,7 +73,7 @@ pub async fn stream_events(
     let first = Event::default().retry(RECONNECT_DELAY);
     let first = match after {
         Some(_) => first,
-        // An id without data is no event, but a client that loses the connection continues from it.
+        // An id without data is not an event, but a client that loses the connection continues from it.
         None => first.id(print_cursor(&operations.position())),
     };
     let (checked, waiting) = (Instant::now(), VecDeque::new());

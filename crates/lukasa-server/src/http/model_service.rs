@@ -1,7 +1,7 @@
 //! Setting the model service behind `/v1` in the console of a local server, whose one user is also
 //! its operator. A request must have the header by which browsers mark those of the server's own page,
 //! so no page of another site can send it, and neither an assistant's tools nor a client of the API
-//! does by itself. It is no proof: a program of this machine can send any header, and a server without
+//! does by itself. It is not proof: a program of this machine can send any header, and a server without
 //! authentication trusts the programs of its machine.
 
 use axum::extract::FromRequestParts;

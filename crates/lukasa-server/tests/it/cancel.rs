@@ -188,7 +188,7 @@ fn response_fault(answer: &Answer, user: &TestUser, users: &[TestUser]) -> Optio
 }
 
 /// Reads and writes during the cancellations and waits for every response; returns their number and
-/// what was wrong with them. A busy database is no fault: the 503 is retried.
+/// what was wrong with them. A busy database is not a fault: the 503 is retried.
 async fn stay(
     users: Arc<Vec<TestUser>>,
     next: Arc<AtomicUsize>,

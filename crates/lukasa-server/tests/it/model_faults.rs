@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::app::{Client, TestApp};
 use crate::models::{TestModels, answer, proposed_memory};
 
-/// Oddities of a service that are no fault: the content is there and is read.
+/// Oddities of a service that are not a fault: the content is there and is read.
 const HARMLESS: [ServiceFault; 2] = [ServiceFault::ExtraFields, ServiceFault::MarkdownFence];
 
 /// A chat model that can be replaced by a new client of the same service, as after a restart: the
@@ -266,7 +266,7 @@ async fn row_comparison_detects_writes() {
     assert_eq!(
         written(&before, &fixture.rows("u").await),
         [""; 0],
-        "requests of the user are no writes of a job"
+        "requests of the user are not writes of a job"
     );
     fixture.app.work().await;
     let after = fixture.rows("u").await;

@@ -42,7 +42,7 @@ struct RequirementRow<'p> {
     note: &'p str,
 }
 
-/// The rows of the page. A line without exactly four cells is no row.
+/// The rows of the page. A line without exactly four cells is not a row.
 fn rows(page: &str) -> Vec<RequirementRow<'_>> {
     page.lines().filter_map(row).collect()
 }
@@ -307,7 +307,7 @@ fn named_test_that_is_not_run_is_detected() {
     for name in ["saves", "exports"] {
         assert!(is_test(run, "engine", name), "{name}");
     }
-    assert!(!is_test(run, "engine", "helper"), "a function without the attribute is no test");
+    assert!(!is_test(run, "engine", "helper"), "a function without the attribute is not a test");
     for (from, to) in [
         ("#[tokio::test]", "#[tokio::test]\n#[ignore = \"slow\"]"),
         ("#[tokio::test]", "#[ignore]\n#[tokio::test]"),

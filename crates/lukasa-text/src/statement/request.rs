@@ -108,7 +108,7 @@ static CALL_ME: LazyLock<Phrases<Language>> = LazyLock::new(|| {
         (Other, lexicon!("statement/call_me", de fr es it pt nl pl ru zh ja ko)),
     ])
 });
-/// Words that follow "call me" and are no names.
+/// Words that follow "call me" and are not names.
 static NOT_NAMES: LazyLock<HashSet<String>> =
     LazyLock::new(|| lexicon!("statement/not_names", en de fr es it pt nl pl ru zh ja ko).words());
 /// Words that begin a clause after "remember that".

@@ -44,7 +44,7 @@ export function useChatWrites() {
         void queries.invalidateQueries({ queryKey: LIST });
       }
     };
-    /** Moves a chat to the archive or back. That is no operation, so it has an undo of its own. */
+    /** Moves a chat to the archive or back. That is not an operation, so it has an undo of its own. */
     const archive = async (
       session: SessionView,
       title: string,
@@ -121,7 +121,7 @@ export function useChatWrites() {
       read();
     };
     return {
-      /** Renaming is no operation, so it has an undo of its own. An empty title removes the title. */
+      /** Renaming is not an operation, so it has an undo of its own. An empty title removes the title. */
       async rename(session: SessionView, title: string) {
         // Undo has to write the title itself, not its placeholder.
         const before = hasHiddenTitle(session)

@@ -24,7 +24,7 @@ export default function Ratings({ memory, onEdit }: { memory: MemoryView; onEdit
   const queries = useQueryClient();
   const { human } = useSignIn();
   if (!human) return null;
-  /** Sets the rating. A rating is no operation of the log, so its undo sets the previous one. */
+  /** Sets the rating. A rating is not an operation of the log, so its undo sets the previous one. */
   const rate = async (wanted: Rating, previous?: Rating) => {
     try {
       const { rating } = await lukasa.memories.rate(memory.id, wanted);

@@ -31,7 +31,7 @@ export const data = {
   "import.whereClaude": "Claude: Settings, Privacy, Export data. A link arrives by mail.",
   "import.others": "Memories of mem0 and other programs are imported on the command line:",
   "import.unknownZip":
-    "This ZIP is no export of ChatGPT, Claude or Lukasa: it has neither conversations.json nor manifest.json",
+    "This ZIP is not an export of ChatGPT, Claude or Lukasa: it has neither conversations.json nor manifest.json",
   "import.damagedZip": "This ZIP is damaged, incomplete or too large. Download the export again",
   "import.progress.read": "Reading the file",
   "import.progress.import": "Importing",

@@ -94,7 +94,7 @@ function Charts({
   onOpen: (open: boolean) => void;
   onTables: () => void;
 }) {
-  // Also users who are no operators see what is remembered about them.
+  // Also users who are not operators see what is remembered about them.
   const { admin } = useSignIn();
   const { data: domains } = useDomains();
   const naming = useCallback(

@@ -27,7 +27,7 @@ export function retrieveBody(query: string, setting: Setting, timezone?: string)
     as_of,
     known_at,
     timezone,
-    // A try is no use of a memory, and not counted in the statistics.
+    // A try is not a use of a memory, and not counted in the statistics.
     preview: true,
   });
 }

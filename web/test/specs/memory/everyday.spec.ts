@@ -133,7 +133,7 @@ test("most used memories come first, with their number of uses", async ({ page, 
       { role: "assistant", content: "The cello.", used },
     ]);
   }
-  // That an answer was wrong about it is no use of it.
+  // That an answer was wrong about it is not a use of it.
   const answer = (await lukasa.sessions.turns("chat-1").all()).at(-1);
   await lukasa.memories.reportUsage({
     memory_id: bees.memory?.id ?? "",

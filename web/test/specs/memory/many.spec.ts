@@ -112,7 +112,7 @@ test("ten thousand memories: detail, edit, palette, board, timeline and beads ta
   await press("Escape", "Escape");
   await expect(palette).toHaveCount(0);
   const show = (view: string) => page.getByRole("button", { name: view, exact: true }).click();
-  // Parts of the page that are loaded on demand are loaded first: a download is no script of an interaction.
+  // Parts of the page that are loaded on demand are loaded first: a download is not a script of an interaction.
   for (const view of ["Board by area", "Timeline", "Beads", "List"]) {
     await show(view);
     await page.waitForTimeout(300);

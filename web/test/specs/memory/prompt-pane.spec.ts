@@ -57,7 +57,7 @@ test("forgotten memory is struck in the prompt at once, and undo brings it back"
   await pane.getByRole("button", { name: /^Forget: Keeps bees/ }).click();
   await expect(lines.locator("del")).toContainText("Keeps bees");
 
-  // Looking is no use: nothing of this is counted.
+  // Looking is not a use: nothing of this is counted.
   await expect.poll(async () => (await lukasa.memories.usage().all()).length).toBe(0);
   const { days } = await lukasa.insights(7);
   expect(days.reduce((sum, one) => sum + one.retrievals, 0)).toBe(0);

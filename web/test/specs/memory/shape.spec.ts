@@ -77,7 +77,7 @@ test("beads are zoomed by wheel and drag, and keep their place under the pointer
   await expect(earlier).toBeVisible();
   await page.getByRole("button", { name: "Show all time" }).click();
   await expect(earlier).toHaveCount(0);
-  // Dragging over a stretch shows it, and is no click on the bead where it ends.
+  // Dragging over a stretch shows it, and is not a click on the bead where it ends.
   const all = Number((await page.locator("output").first().innerText()).replace(/\D.*/, ""));
   await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
   await page.mouse.down();

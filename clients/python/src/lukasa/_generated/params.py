@@ -564,7 +564,7 @@ class RetrieveRequest(TypedDict, total=False):
     """
     preview: bool | None
     """True to look at the context without using it: the retrieval is not counted in statistics and
-    is no use of a memory.
+    is not a use of a memory.
     """
 
 

@@ -69,7 +69,7 @@ struct Reservation {
 }
 
 impl BodyBudget {
-    /// Creates a budget of this many megabytes; 0 is no limit.
+    /// Creates a budget of this many megabytes; 0 means no limit.
     pub fn of_megabytes(megabytes: u32) -> Self {
         let total = match megabytes {
             0 => u32::MAX >> 3,

@@ -25,7 +25,7 @@ pub struct KeyedRate<K> {
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
-    /// Allows `rate` per second and bursts of twice as many; 0 is no limit.
+    /// Allows `rate` per second and bursts of twice as many; 0 means no limit.
     pub fn per_second(rate: u32) -> Self {
         let rate = NonZeroU32::new(rate);
         let quota =
@@ -33,7 +33,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
         Self::with(quota)
     }
 
-    /// Allows `rate` per minute, also all in one burst; 0 is no limit.
+    /// Allows `rate` per minute, also all in one burst; 0 means no limit.
     pub fn per_minute(rate: u32) -> Self {
         Self::with(NonZeroU32::new(rate).map(Quota::per_minute))
     }

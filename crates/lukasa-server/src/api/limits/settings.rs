@@ -89,7 +89,7 @@ impl Default for LimitSettings {
 const ADDRESS_CONNECTIONS: usize = 256;
 
 impl LimitSettings {
-    /// How many connections one address may have open; 0 is no limit.
+    /// How many connections one address may have open; 0 means no limit.
     pub fn max_address_connections(&self) -> usize {
         let default = if self.client_ip_header.is_some() { 0 } else { ADDRESS_CONNECTIONS };
         self.address_connections.unwrap_or(default)

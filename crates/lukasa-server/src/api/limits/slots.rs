@@ -37,7 +37,7 @@ impl Drop for Waiting {
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedSlots<K> {
-    /// Creates `size` slots for each key; 0 is no limit.
+    /// Creates `size` slots for each key; 0 means no limit.
     pub fn of_size(size: usize) -> Self {
         let keys = Cache::builder().max_capacity(100_000).time_to_idle(SLOTS_IDLE).build();
         Self { size, keys }

@@ -41,7 +41,7 @@ async fn user_policy_overrides_the_tenant_policy() {
     );
     assert_eq!(of(&policy, "daily_tokens"), 1000, "a user cannot raise the tenant's limit");
     let again = alice.put("/api/policy", own).await.expect(200).json();
-    assert_eq!(again["version"], "t1.u1", "an unchanged policy is no new version");
+    assert_eq!(again["version"], "t1.u1", "an unchanged policy is not a new version");
     let bobs = bob.get("/api/policy").await.expect(200).json();
     assert_eq!((of(&bobs, "admission"), of(&bobs, "extract")), (json!("propose"), json!("close")));
     let cleared = alice.put("/api/policy", json!({})).await.expect(200).json();

@@ -89,7 +89,7 @@ async fn proposal_of_an_agent_names_its_source_and_keeps_verified_evidence() {
     let kept = waiting.json()["data"][0]["evidence"].as_array().unwrap().clone();
     let described: Vec<_> = kept.iter().map(|one| one["description"].as_str().unwrap()).collect();
     let expected = ["The last five orders were on Saturdays", "I went to Kroger again"];
-    assert_eq!(described, expected, "what the user never said is no evidence");
+    assert_eq!(described, expected, "what the user never said is not evidence");
     assert!(kept[0]["turn_id"].is_null() && kept[1]["turn_id"].is_string(), "{kept:?}");
 
     // What an agent saves without asking the user carries no evidence of its own.

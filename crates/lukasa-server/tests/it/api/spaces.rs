@@ -163,13 +163,13 @@ async fn ended_space_grant_is_refused_at_once_on_every_server() {
 async fn space_is_reached_by_members_of_its_tenant_only() {
     let family = Family::new().await;
     in_family(&family.anna).save("The ladder is in the shed").await;
-    // A user of another tenant with the same name, and an administrator who is no member.
+    // A user of another tenant with the same name, and an administrator who is not a member.
     let other = in_family(&family.app.human("globex", "anna").await);
     other.get("/api/memory").await.refused(404, "space_not_found");
     let admin = in_family(&family.admin.about("carl"));
     admin.get("/api/memory").await.refused(404, "space_not_found");
     admin.post("/api/memory", json!({ "content": "x" })).await.refused(404, "space_not_found");
-    // The name of a space is no name of a user, and a user may have the same name.
+    // The name of a space is not a name of a user, and a user may have the same name.
     assert!(contents(&family.admin.about("family")).await.is_empty());
     let users = family.admin.get("/api/users").await.expect(200);
     assert_eq!(users.each("user"), ["anna", "ben", "carl"]);

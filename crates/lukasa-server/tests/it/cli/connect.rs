@@ -224,7 +224,7 @@ async fn path_in_a_cache_is_not_written_into_files() {
         assert!(refused.err.contains("uv tool install lukasa"), "{}", refused.err);
         home.untouched();
     }
-    // An installed program that is named, or the server's URL, is no path in a cache.
+    // An installed program that is named, or the server's URL, is not a path in a cache.
     let installed = home.program.display().to_string();
     let named = run(&["connect", "--yes", "--no-handshake", "--program", &installed]).await.ok();
     assert!(named.contains("written"), "{named}");

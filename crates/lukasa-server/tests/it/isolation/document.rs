@@ -20,7 +20,7 @@ fn disagreements(document: &Value, table: &[Row]) -> Vec<String> {
     }
     for row in table {
         if !routes.contains_key(row.operation) {
-            faults.push(format!("{} is no operation", row.operation));
+            faults.push(format!("{} is not an operation", row.operation));
         }
     }
     faults
@@ -113,7 +113,7 @@ fn operation_without_a_row_is_detected() {
 fn row_without_an_operation_is_detected() {
     let mut document = document();
     document["paths"].as_object_mut().unwrap().remove("/healthz");
-    assert_eq!(disagreements(&document, TABLE), ["healthz is no operation"]);
+    assert_eq!(disagreements(&document, TABLE), ["healthz is not an operation"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Things {
             let session = canary("chat");
             let turn_id = self.say(client, &session, &words).await;
             client.post(&format!("/api/sessions/{session}/close"), json!({})).await.expect(200);
-            // The sender may see it again in a response, so it is no private word.
+            // The sender may see it again in a response, so it is not a private word.
             self.put(Thing::Turn, turn_id);
         }
         app.work().await;

@@ -36,7 +36,7 @@ async fn idempotency_keys_are_scoped_to_their_user() {
     }
     memories.dedup();
     assert_eq!(memories.len(), 3, "three users, three effects");
-    // Another request under a neighbour's key is no mismatch: this user never used the key.
+    // Another request under a neighbour's key is not a mismatch: this user never used the key.
     let fresh = app.tenant_key("acme").await.about("carol");
     fresh.with("idempotency-key", "the same for all").save("Prefers the aisle").await;
 }
@@ -203,7 +203,7 @@ async fn foreign_ids_and_unknown_ids_take_the_same_time() {
         }
         let difference = median(&mut differences);
         let mut spread: Vec<f64> = differences.iter().map(|d| (d - difference).abs()).collect();
-        // Three standard errors of the median: a machine that is busy with other tests is no leak.
+        // Three standard errors of the median: a machine that is busy with other tests is not a leak.
         let noise = 3.0 * 1.86 * median(&mut spread) / (PAIRS as f64).sqrt();
         println!("{method} {path}: {difference:.3} ms between the two, give or take {noise:.3}");
         assert!(difference.abs() < 1.0 + noise, "{difference:.3} ms in {method} {path}");

@@ -379,7 +379,7 @@ async fn webhook_changes_are_in_the_audit_log_without_the_url() {
     let body = json!({ "url": url, "verbs": ["save"], "enabled": false });
     acme.patch(&path, body).await.expect(200);
     acme.patch(&path, json!({ "enabled": true })).await.expect(200);
-    // A refused change is no change.
+    // A refused change is not a change.
     acme.patch(&path, json!({ "url": "nowhere" })).await.refused(422, "invalid_request");
     acme.delete(&path).await.expect(204);
     acme.delete(&path).await.refused(404, "webhook_not_found");

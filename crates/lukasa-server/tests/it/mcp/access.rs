@@ -170,7 +170,7 @@ async fn mcp_session_belongs_to_its_credential() {
     older(&intruder).post("/mcp", response).await.expect(400);
     older(&intruder).get("/mcp").await.expect(405);
     older(&intruder).delete("/mcp").await.expect(405);
-    // An unknown session is no reason to refuse a request.
+    // An unknown session is not a reason to refuse a request.
     let late = alice.with("mcp-session-id", "5f0c1c3e-0000-4000-8000-000000000000");
     assert!(ask(&late, "tools/call", list).await.expect(200).text().contains("Likes tea"));
     // An application's key cannot answer questions, so it gets no session.

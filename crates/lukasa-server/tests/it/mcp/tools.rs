@@ -286,7 +286,7 @@ async fn mcp_tools_update_confirm_link_find_and_forget_a_memory() {
     let listed = done(&key, "list_memories", json!({ "search": "oolong" })).await;
     assert_eq!(listed["memories"][0]["id"], *tea);
     assert!(listed["message"].as_str().unwrap().contains("Likes oolong"));
-    // The query of another system's listing is no literal text.
+    // The query of another system's listing is not literal text.
     let asked = json!({ "query": "Which train do they take at night?" });
     let recalled = done(&key, "getUserMemories", asked).await;
     assert_eq!(recalled["memories"][0]["id"], *train);

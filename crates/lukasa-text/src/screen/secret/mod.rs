@@ -70,7 +70,7 @@ pub fn find_secret(text: &str) -> Option<SecretKind> {
     find_secrets(text).first().map(|found| found.kind)
 }
 
-/// The kind of the first secret in an id that a program chose. Its digits are no card number: chat
+/// The kind of the first secret in an id that a program chose. Its digits are not a card number: chat
 /// programs use long numbers as ids, one in ten of which has the check digit of a card.
 pub fn find_secret_in_id(id: &str) -> Option<SecretKind> {
     let mut kinds = find_secrets(id).into_iter().map(|found| found.kind);
