@@ -67,9 +67,9 @@ pub(super) fn words(path: &str, text: &str) -> Vec<String> {
 fn comment<'l>(extension: &str, line: &'l str) -> Option<&'l str> {
     let at = match extension {
         "md" => Some(0),
-        "rs" | "ts" | "tsx" | "mjs" => line
-            .find("// ")
-            .or_else(|| line.find("/// "))
+        "rs" | "ts" | "tsx" | "mjs" => ["// ", "//! ", "/** "]
+            .iter()
+            .find_map(|start| line.find(start))
             .or_else(|| line.trim_start().starts_with("* ").then_some(0)),
         "sql" => line.find("--"),
         "py" | "toml" | "yaml" | "yml" => line.trim_start().starts_with('#').then_some(0),
@@ -81,9 +81,10 @@ fn comment<'l>(extension: &str, line: &'l str) -> Option<&'l str> {
 #[test]
 fn banned_word_is_detected_in_comments() {
     assert_eq!(words("a.rs", "let a = 1; // Whoever asks.\nlet nobody = \"nobody\";").len(), 1);
+    assert_eq!(words("a.rs", "//! Nobody asks.\n/// Nobody waits.").len(), 2);
     assert_eq!(words("a.md", "The tools at\nhand, at hand.").len(), 1);
     assert_eq!(words("a.sql", "select 1; -- kept for its person").len(), 1);
-    assert_eq!(words("a.ts", " * Nobody waits.\n/** somebodys */").len(), 1);
+    assert_eq!(words("a.ts", " * Nobody waits.\n/** somebodys */\n/** Nobody */").len(), 2);
     assert_eq!(words("a.py", "# The user is told.\nNOBODY = 65534").len(), 1);
     assert_eq!(words("evals/data/a.md", "nobody").len(), 0);
 }
