@@ -144,7 +144,10 @@ fn absent_proofs(
 /// is a command in the scripts that are given as its source.
 fn is_test(source: &str, place: &str, name: &str) -> bool {
     match place {
-        "web" | "elements" | "sdk" => source.contains(&format!("\"{name}\"")),
+        "web" | "elements" | "sdk" => ["test", "appended"].iter().any(|function| {
+            let called = format!("{function}(\"{name}\"");
+            source.lines().any(|line| line.trim_start().starts_with(&called))
+        }),
         "evals" => ["evals ", "lukasa-evals -- "].iter().any(|command| {
             let called = format!("{command}{name}");
             let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
@@ -315,6 +318,13 @@ fn named_test_that_is_not_run_is_detected() {
         ("async fn saves", "// async fn saves"),
     ] {
         assert!(!is_test(&run.replace(from, to), "engine", "saves"), "{to}");
+    }
+    for (text, is_named) in [
+        ("  test(\"a\", work)", true),
+        ("test.skip(\"a\", work)", false),
+        ("// test(\"a\")", false),
+    ] {
+        assert_eq!(is_test(text, "web", "a"), is_named, "{text}");
     }
     let scripts =
         "step \"kills (20)\" evals kills --count 20\n  cargo run -p lukasa-evals -- vault \"$@\"\n";
