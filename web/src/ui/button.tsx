@@ -16,6 +16,9 @@ const LOOKS = {
   danger: "bg-bad text-on-bad border-transparent hover:opacity-90 font-medium",
 };
 
+/** For a long text, which a narrow screen would cut off. */
+export const WRAPS = "max-w-full !h-auto min-h-control !shrink py-1.5 !whitespace-normal";
+
 export function buttonClasses(look: keyof typeof LOOKS = "plain", small = false): string {
   return classes(
     "inline-flex shrink-0 items-center justify-center pointer-coarse:min-w-11 gap-1.5 rounded-control border whitespace-nowrap select-none",

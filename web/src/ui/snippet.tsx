@@ -12,15 +12,15 @@ export function Snippet({ code }: { code: string }) {
     setTimeout(() => setCopied(false), 1_500);
   };
   return (
-    <div className="relative rounded-control border bg-sunken text-start" dir="ltr">
+    <div className="flex items-start rounded-control border bg-sunken text-start" dir="ltr">
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
-        className="overflow-x-auto py-2.5 ps-3 pe-11 font-mono text-meta leading-relaxed"
+        className="min-w-0 flex-1 overflow-x-auto px-3 py-2.5 font-mono text-meta leading-relaxed"
       >
         {code}
       </pre>
-      <div className="absolute end-1 top-1 rounded-control bg-sunken">
+      <div className="shrink-0 p-1 ps-0">
         <IconButton small label={copied ? t("shell.copied") : t("shell.copy")} onClick={copy}>
           {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
         </IconButton>

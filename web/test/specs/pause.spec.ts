@@ -33,6 +33,21 @@ test("memory is paused and resumed in the account menu", async ({ page, lukasa }
   await expect(page.getByRole("status").filter({ hasText: "Memory is paused." })).toHaveCount(0);
 });
 
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+  test("account menu pauses memory, without an icon in the header", async ({ page, lukasa }) => {
+    await lukasa.memories.save("Drinks oolong in the morning");
+    await open(page, "/memory");
+    await expect(page.getByRole("button", { name: "What the assistant sees" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Pause memory" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("button", { name: "Your account" }).click();
+    await page.getByRole("menuitem", { name: "Pause memory" }).click();
+    await expect.poll(async () => (await lukasa.policy.get()).user).toEqual({ paused: true });
+  });
+});
+
 test("memory is paused in the settings, and another preset does not resume it", async ({
   page,
   lukasa,

@@ -10,7 +10,7 @@ import { useBatchSave } from "../../data/batch-writes.ts";
 import { useDomains } from "../../data/domains.ts";
 import { factsOf } from "../../data/paste.ts";
 import { t } from "../../i18n/index.ts";
-import { Button, buttonClasses } from "../../ui/button.tsx";
+import { Button, buttonClasses, WRAPS } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { INPUT } from "../../ui/field.tsx";
 
@@ -137,7 +137,7 @@ export function PasteBox({
       )}
       {whole && (
         <div>
-          <Link to="/data" className={buttonClasses("plain")}>
+          <Link to="/data" className={`${buttonClasses("plain")} ${WRAPS}`}>
             <FileUp size={15} aria-hidden />
             {t("shell.paste.whole")}
           </Link>

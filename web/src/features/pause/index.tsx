@@ -24,6 +24,7 @@ function usePause() {
   };
 }
 
+/** On phones the account menu alone has it: icons without a text are few there. */
 export function PauseButton() {
   const { isKnown, paused, setPaused } = usePause();
   return (
@@ -31,6 +32,7 @@ export function PauseButton() {
       label={t(paused ? "pause.resumeMemory" : "pause.pause")}
       disabled={!isKnown}
       onClick={() => setPaused(!paused)}
+      className="max-sm:hidden"
     >
       {paused ? <Play size={16} aria-hidden /> : <Pause size={16} aria-hidden />}
     </IconButton>

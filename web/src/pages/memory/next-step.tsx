@@ -20,23 +20,26 @@ function Strip() {
       className="flex flex-wrap items-center gap-x-3 gap-y-1.5 border-b bg-accent-soft/40 px-4 py-2 sm:px-6"
     >
       <p className="min-w-0 flex-1 basis-60">{t("memory.next.text")}</p>
-      <Link
-        to="/settings"
-        search={{ tab: "assistants" }}
-        className={buttonClasses("primary", true)}
-      >
-        {t("memory.next.connect")}
-      </Link>
-      <Link to="/data" className={buttonClasses("plain", true)}>
-        {t("memory.next.import")}
-      </Link>
-      <IconButton
-        small
-        label={t("memory.next.hide")}
-        onClick={() => prefer({ nextStepHidden: true })}
-      >
-        <X size={14} aria-hidden />
-      </IconButton>
+      <div className="flex items-center gap-3 max-sm:basis-full">
+        <Link
+          to="/settings"
+          search={{ tab: "assistants" }}
+          className={buttonClasses("primary", true)}
+        >
+          {t("memory.next.connect")}
+        </Link>
+        <Link to="/data" className={buttonClasses("plain", true)}>
+          {t("memory.next.import")}
+        </Link>
+        <IconButton
+          small
+          className="ms-auto"
+          label={t("memory.next.hide")}
+          onClick={() => prefer({ nextStepHidden: true })}
+        >
+          <X size={14} aria-hidden />
+        </IconButton>
+      </div>
     </section>
   );
 }
