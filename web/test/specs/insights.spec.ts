@@ -245,10 +245,23 @@ test("accessibility of insights as tables", async ({ page, lukasa }) => {
   await screens(page, "insights-table");
 });
 
-test("memory in figures is reached from the profile", async ({ page, lukasa }) => {
+test("insights are reached from the profile by their name", async ({ page, lukasa }) => {
   await seed(lukasa, SOME);
   await open(page, "/sources");
-  await page.getByRole("link", { name: "Your memory in figures" }).click();
+  await page.getByRole("main").getByRole("link", { name: "Insights" }).click();
   await expect(page).toHaveURL(/\/insights/);
-  await expect(page.getByText(/^Lukasa remembers \d+ things/)).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1, name: "Insights" })).toBeVisible();
+});
+
+test("insights say how many memories have no area", async ({ page, lukasa }) => {
+  await seed(lukasa, SOME);
+  const { domains } = await figures(lukasa, 30);
+  const without = domains.find((one) => !one.domain)?.memories;
+  const areas = domains.filter((one) => one.domain).length;
+  expect(without).toBeGreaterThan(1);
+  await open(page, "/insights");
+  const sum = page.getByText(/^Lukasa remembers \d+ things about you, in/);
+  await expect(sum).toContainText(
+    new RegExp(`in ${areas} areas? of life; ${without} of them have no area\\.`),
+  );
 });

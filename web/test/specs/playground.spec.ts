@@ -184,8 +184,10 @@ test("message that needs no memory is not searched", async ({ page, lukasa }) =>
   // Too short to trigger a search, although a memory matches.
   await ask(page, "long flights");
   await expect(page.getByText("No search needed for this message")).toBeVisible();
+  await expect(card(page, "Ranking")).toHaveCount(0);
   await ask(page, "Which flight do I like, and is it cheap to travel?");
   await expect(page.getByText("Memory was searched for this message")).toBeVisible();
+  await expect(card(page, "Ranking")).toBeVisible();
   await expect(page.locator("dl").first()).toContainText("Travel");
 });
 

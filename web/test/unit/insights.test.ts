@@ -12,6 +12,7 @@ import {
   top,
 } from "../../src/pages/insights/charts.ts";
 import type { Day } from "../../src/pages/insights/figures.ts";
+import { factsOf } from "../../src/pages/insights/plain.ts";
 
 addMessages({ insights });
 
@@ -139,4 +140,14 @@ test("memories by domain: the largest by name, the rest together", () => {
       ["no area", 1],
     ],
   );
+});
+
+test("memories without an area are counted, and not as an area", () => {
+  const domains = [
+    { domain: null, memories: 14 },
+    { domain: "food", memories: 6 },
+  ];
+  const { areas, withoutArea } = factsOf({ days: [], domains });
+  assert.deepEqual([areas, withoutArea], [1, 14]);
+  assert.equal(factsOf({ days: [], domains: [] }).withoutArea, 0);
 });

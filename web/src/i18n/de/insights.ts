@@ -94,7 +94,7 @@ export const insights: Translation["insights"] = {
 
   yours: "Dein Gedächtnis",
   "yours.sum":
-    "Lukasa weiß {count, plural, =0 {noch nichts} one {# Sache} other {# Dinge}} über dich, aus {areas, plural, one {# Lebensbereich} other {# Lebensbereichen}}.",
+    "Lukasa weiß {count, plural, =0 {noch nichts} one {# Sache} other {# Dinge}} über dich{areas, plural, =0 {} one {, aus # Lebensbereich} other {, aus # Lebensbereichen}}{without, plural, =0 {} one {; # davon hat keinen} other {; # davon haben keinen}}.",
   "yours.changes": "{count, plural, one {Am letzten Tag} other {In den letzten # Tagen}}: {list}.",
   "yours.quiet":
     "{count, plural, one {Am letzten Tag} other {In den letzten # Tagen}} hat sich nichts geändert.",

@@ -6,7 +6,6 @@ export const sources: Translation["sources"] = {
   "empty.text":
     "Was über dich bekannt ist, erscheint hier in Sätzen, jeder verknüpft mit den Worten, aus denen er kommt.",
   "empty.start": "Erzähle Lukasa etwas über dich",
-  figures: "Dein Gedächtnis in Zahlen",
   trail: "Wo du bist",
   gone: "Das gibt es nicht mehr",
   incognito: "inkognito",

@@ -92,7 +92,7 @@ export const insights = {
 
   yours: "Your memory",
   "yours.sum":
-    "Lukasa remembers {count, plural, =0 {nothing yet} one {# thing} other {# things}} about you, in {areas, plural, one {# area} other {# areas}} of life.",
+    "Lukasa remembers {count, plural, =0 {nothing yet} one {# thing} other {# things}} about you{areas, plural, =0 {} one {, in # area of life} other {, in # areas of life}}{without, plural, =0 {} one {; # of them has no area} other {; # of them have no area}}.",
   "yours.changes": "In the last {count, plural, one {day} other {# days}}: {list}.",
   "yours.quiet": "Nothing changed in the last {count, plural, one {day} other {# days}}.",
   "yours.new": "{count} new",

@@ -4,7 +4,6 @@ export const sources = {
   "empty.text":
     "What is known about you appears here in sentences, each linked to the words it came from.",
   "empty.start": "Tell Lukasa something about you",
-  figures: "Your memory in figures",
   trail: "Where you are",
   gone: "It no longer exists",
   incognito: "incognito",

@@ -2,9 +2,10 @@
 import type { Figures } from "./figures.ts";
 
 export interface Facts {
-  /** Memories at the end of the period, and the areas that they belong to. */
+  /** Memories at the end of the period, the areas that they belong to, and how many belong to none. */
   now: number;
   areas: number;
+  withoutArea: number;
   new: number;
   confirmed: number;
   corrected: number;
@@ -19,6 +20,7 @@ export function factsOf({ days, domains }: Pick<Figures, "days" | "domains">): F
   return {
     now: last ? last.strong + last.tentative : 0,
     areas: domains.filter((one) => one.domain && one.memories > 0).length,
+    withoutArea: domains.find((one) => !one.domain)?.memories ?? 0,
     new: sum("saved") + sum("learned"),
     confirmed: sum("confirmed"),
     corrected: sum("corrected"),

@@ -25,7 +25,11 @@ export function YourMemory({ figures, naming }: { figures: Figures; naming: Nami
         {t("insights.yours")}
       </h2>
       <p className="max-w-5xl text-title font-normal leading-snug">
-        {t("insights.yours.sum", { count: facts.now, areas: facts.areas })}{" "}
+        {t("insights.yours.sum", {
+          count: facts.now,
+          areas: facts.areas,
+          without: facts.areas > 0 ? facts.withoutArea : 0,
+        })}{" "}
         <span className="text-muted">{changesOf(facts, figures.days.length)}</span>
       </p>
       <div className="grid gap-4 lg:grid-cols-3">

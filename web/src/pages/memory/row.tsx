@@ -31,6 +31,8 @@ export interface RowExtra {
   uses?: number;
   /** Whether another memory contradicts it, and the user has not answered. */
   disputed?: boolean;
+  /** Whether its area is the heading of its group. */
+  underArea?: boolean;
 }
 
 interface RowProps extends RowExtra {
@@ -48,7 +50,8 @@ interface RowProps extends RowExtra {
 const ARRIVAL_MS = 3_000;
 
 export const Row = memo(function Row(props: RowProps) {
-  const { memory, index, start, measure, onOpen, rail, why, when, uses, disputed } = props;
+  const { memory, index, start, measure, onOpen, rail, why, when, uses, disputed, underArea } =
+    props;
   const marks = useMarks();
   const current = useMark((all) => all.current === memory.id);
   const selected = useMark((all) => all.selected.has(memory.id));
@@ -132,7 +135,13 @@ export const Row = memo(function Row(props: RowProps) {
               {memory.force === "hard" && memory.value != null && <Rule memory={memory} />}
               {why && <Why why={why} />}
             </span>
-            <RowStatus memory={memory} when={when} uses={uses} disputed={disputed} />
+            <RowStatus
+              memory={memory}
+              when={when}
+              uses={uses}
+              disputed={disputed}
+              underArea={underArea}
+            />
           </span>
         </button>
       )}
@@ -249,11 +258,11 @@ function Rule({ memory }: { memory: MemoryView }) {
 }
 
 /** Area, what is unusual about it, and the date. */
-function RowStatus({ memory, when, uses, disputed }: { memory: MemoryView } & RowExtra) {
+function RowStatus({ memory, when, uses, disputed, underArea }: { memory: MemoryView } & RowExtra) {
   const domain = useDomainName(memory.domain);
   return (
     <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
-      {domain && (
+      {domain && !underArea && (
         <Badge>
           <bdi className="max-w-40 truncate">{domain}</bdi>
         </Badge>

@@ -127,8 +127,9 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
     (memory: MemoryView) => ({
       uses: uses && (uses.get(memory.id) ?? 0),
       disputed: disputed.has(memory.id),
+      underArea: by === "domain",
     }),
-    [uses, disputed],
+    [uses, disputed, by],
   );
   const nameOf = useCallback(
     (name: string) => {

@@ -42,7 +42,10 @@ export function Result({
   const { data, error, refetch, isFetching, isPlaceholderData } = useAnswers(query, setting);
   if (error) return <ProblemCard error={error} retry={() => void refetch()} />;
   if (!data) return <Running />;
-  const ranks = <RanksCard {...data} setting={setting} table={table} onTable={onTable} />;
+  // Without a search for this message, its ranks would be those of another request.
+  const ranks = verdict(data.context, data.found) !== "spared" && (
+    <RanksCard {...data} setting={setting} table={table} onTable={onTable} />
+  );
   return (
     <section
       aria-label={name ?? t("playground.result")}

@@ -30,7 +30,7 @@ export default function SourcesPage() {
         top && (
           <Link to="/insights" className={buttonClasses("plain", true)}>
             <ChartNoAxesColumn size={14} aria-hidden />
-            {t("sources.figures")}
+            {t("shell.page.insights")}
           </Link>
         )
       }

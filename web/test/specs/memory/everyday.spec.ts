@@ -75,8 +75,9 @@ test("composer finds the area while typing, and shows what is saved already", as
   await expect(composer).toBeVisible();
   await axe(page);
   await page.keyboard.press("Enter");
-  const row = page.getByRole("listitem").filter({ hasText: "Is vegetarian" });
-  await expect(row).toContainText("Food and dining");
+  const list = page.getByRole("list", { name: "Memory" });
+  await expect(list).toContainText("Is vegetarian");
+  await expect(list.getByRole("heading", { name: "Food and dining" })).toBeVisible();
   await page.keyboard.press("n");
   await page.keyboard.type("never eats peanuts");
   await expect(page.getByText("Already saved:")).toBeVisible();
