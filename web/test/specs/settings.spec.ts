@@ -60,6 +60,9 @@ test("advisor preset asks for one consent, and undo withdraws it", async ({ page
     return [Boolean(found?.opted_in_at), found?.admits_inferred];
   };
   await expect(page.getByRole("button", { name: "Agree" })).toHaveCount(0);
+  await expect(
+    page.getByText("Uses what it infers at once. Asks once about finances."),
+  ).toBeVisible();
   await page.getByRole("radio", { name: /Remember right away/ }).click();
   await expect(
     page.getByText(/You are still asked about permissions and instructions/),

@@ -47,7 +47,7 @@ export const memory: Translation["memory"] = {
   filter: "Erinnerungen filtern",
   filterPlaceholder: "Beim Tippen filtern",
   askPlaceholder: "Nach Bedeutung suchen",
-  byMeaning: "Nach Bedeutung",
+  byMeaning: "Verwandtes",
   byMeaningHelp: "Findet, was ein Chat mit dieser Frage bekäme, und warum",
   clear: "Leeren",
   clearAll: "Filter aufheben",
@@ -227,8 +227,8 @@ export const memory: Translation["memory"] = {
   "arm.session_best": "ein passender Chat",
 
   "past.title": "Zurückblicken",
-  "past.asOf": "Gültig am",
-  "past.knownAt": "Bekannt am",
+  "past.asOf": "Stand am",
+  "past.knownAt": "Was Lukasa wusste am",
   "past.now": "jetzt",
   "past.true": "Das galt am {as_of}.",
   "past.known": "Das wusste Lukasa am {known_at}.",
@@ -330,7 +330,7 @@ export const memory: Translation["memory"] = {
   "shape.asBeads": "Als Perlen",
   "shape.play": "Abspielen, wie das Gedächtnis wuchs",
   "shape.pause": "Anhalten",
-  "shape.until": "Bekannt am",
+  "shape.until": "Was Lukasa wusste am",
   "shape.countAll":
     "{count, plural, one {# Erinnerung} other {# Erinnerungen}} in {areas, plural, one {# Bereich} other {# Bereichen}}",
   "shape.countOn": "{count, plural, one {# Erinnerung} other {# Erinnerungen}}, bekannt am {when}",

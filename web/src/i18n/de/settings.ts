@@ -17,7 +17,8 @@ export const settings: Translation["settings"] = {
   "preset.balanced.help":
     "Lernt am Ende eines Chats. Was sicher genug ist, wird gleich benutzt, Vermutungen warten auf mehr Belege.",
   "preset.advisor": "Gleich merken",
-  "preset.advisor.help": "Fragt einmal, bevor es etwas über deine Finanzen nutzt.",
+  "preset.advisor.help":
+    "Benutzt gleich, was aus Chats abgeleitet wird. Fragt bei Finanzen einmal.",
   "preset.chat": "Nur Wichtiges",
   "preset.chat.help":
     "Lernt nach jeder Nachricht und benutzt nur, was sicher und wichtig ist. Was abgelaufen ist, wird nach 90 Tagen entfernt.",

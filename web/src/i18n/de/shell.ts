@@ -242,7 +242,7 @@ export const shell: Translation["shell"] = {
   "connect.show": "Konfiguration zeigen",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":
-    "Einstellungen, Entwickler, Konfiguration bearbeiten: in die Datei einfügen, dann Claude neu starten.",
+    "Einstellungen, Entwickler, Konfiguration bearbeiten: in die Datei einfügen, als „command“ mit dem Pfad, den „which lukasa“ ausgibt. Dann Claude neu starten.",
   "connect.cursor": "Cursor",
   "connect.cursor.how": "Einstellungen, MCP, neuer Server: in die Datei einfügen, die sich öffnet.",
   "connect.vscode": "VS Code",

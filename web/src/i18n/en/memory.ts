@@ -44,7 +44,7 @@ export const memory = {
   filter: "Filter memories",
   filterPlaceholder: "Filter as you type",
   askPlaceholder: "Search by meaning",
-  byMeaning: "By meaning",
+  byMeaning: "Related",
   byMeaningHelp: "Find what a chat with this question would receive, and why",
   clear: "Clear",
   clearAll: "Clear the filter",
@@ -223,8 +223,8 @@ export const memory = {
   "arm.session_best": "a relevant chat",
 
   "past.title": "Look back in time",
-  "past.asOf": "True on",
-  "past.knownAt": "Known on",
+  "past.asOf": "As of",
+  "past.knownAt": "What Lukasa knew on",
   "past.now": "now",
   "past.true": "This is what was true on {as_of}.",
   "past.known": "This is what Lukasa knew on {known_at}.",
@@ -323,7 +323,7 @@ export const memory = {
   "shape.asBeads": "As beads",
   "shape.play": "Play how the memory grew",
   "shape.pause": "Pause",
-  "shape.until": "Known on",
+  "shape.until": "What Lukasa knew on",
   "shape.countAll":
     "{count, plural, one {# memory} other {# memories}} in {areas, plural, one {# area} other {# areas}}",
   "shape.countOn": "{count, plural, one {# memory} other {# memories}} known on {when}",

@@ -15,7 +15,7 @@ export const settings = {
   "preset.balanced.help":
     "Learns when a chat ends. What is sure enough is used at once, guesses wait for more evidence.",
   "preset.advisor": "Remember right away",
-  "preset.advisor.help": "Asks once before it uses anything about your finances.",
+  "preset.advisor.help": "Uses what it infers at once. Asks once about finances.",
   "preset.chat": "Only what matters",
   "preset.chat.help":
     "Learns after every message, and uses only what is both certain and important. What has ended is removed after 90 days.",

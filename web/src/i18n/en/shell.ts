@@ -230,7 +230,7 @@ export const shell = {
   "connect.show": "Show configuration",
   "connect.claude": "Claude Desktop",
   "connect.claude.how":
-    "Settings, Developer, Edit Config: paste it into the file, then restart Claude.",
+    "Settings, Developer, Edit Config: paste it into the file, with the path that “which lukasa” prints as the “command”. Then restart Claude.",
   "connect.cursor": "Cursor",
   "connect.cursor.how": "Settings, MCP, Add new server: paste it into the file that opens.",
   "connect.vscode": "VS Code",

@@ -144,7 +144,7 @@ test("ten thousand memories: detail, edit, palette, board, timeline and beads ta
   await page.locator("[data-bead][tabindex='0']").focus();
   await meter.measure("move on the beads", () => press("ArrowLeft", "ArrowLeft", "Home", "End"));
   await meter.measure("zoom the beads", () => press("+", "+", "-", "0"));
-  await page.getByRole("slider", { name: "Known on" }).focus();
+  await page.getByRole("slider", { name: "What Lukasa knew on" }).focus();
   await meter.measure("move the time of the beads", () =>
     press("Home", "ArrowRight", "ArrowRight", "PageUp", "End"),
   );

@@ -63,7 +63,7 @@ test("time travel shows what was true then, read-only", async ({ page, lukasa })
   await open(page, "/memory");
   await expect(page.getByRole("list", { name: "Memory" })).toContainText("retire at 57");
   await page.keyboard.press("t");
-  const slider = page.getByRole("slider", { name: "True on" });
+  const slider = page.getByRole("slider", { name: "As of" });
   await slider.focus();
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("PageDown");

@@ -113,7 +113,7 @@ test("slider shows the memory as it was known, with what was changed and forgott
   await expect
     .poll(async () => (await texts()).sort())
     .toEqual(["Learns Portuguese", "Lives in Lisbon"]);
-  const slider = page.getByRole("slider", { name: "Known on" });
+  const slider = page.getByRole("slider", { name: "What Lukasa knew on" });
   await slider.focus();
   await page.keyboard.press("Home");
   await expect(page.getByText(/^0 memories known on/)).toBeVisible();
@@ -137,7 +137,7 @@ test("playing shows how the memory grew, from nothing to now", async ({ page, lu
   await expect(page.getByText(new RegExp(`^${all} memories in`))).toBeVisible();
   await page.getByRole("button", { name: "Play how the memory grew" }).click();
   await expect(page.getByText(/^\d+ memor(y|ies) known on/)).toBeVisible();
-  const slider = page.getByRole("slider", { name: "Known on" });
+  const slider = page.getByRole("slider", { name: "What Lukasa knew on" });
   await expect(slider).toHaveAttribute("aria-valuetext", "now", { timeout: 20_000 });
   await expect(page.getByText(new RegExp(`^${all} memories in`))).toBeVisible();
 });
