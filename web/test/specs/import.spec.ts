@@ -256,7 +256,7 @@ test("pasted list is revealed by area, and a wrong line is dropped by key", asyn
 test("other and damaged ZIPs are refused with a reason", async ({ page }) => {
   await open(page, "/data");
   await choose(page, { name: "photos/1.json", content: "[]" });
-  await expect(page.getByRole("alert")).toContainText("no export of ChatGPT, Claude or Lukasa");
+  await expect(page.getByRole("alert")).toContainText("not an export of ChatGPT, Claude or Lukasa");
   await page.getByLabel("Choose a file").setInputFiles({
     name: "half.zip",
     mimeType: "application/zip",

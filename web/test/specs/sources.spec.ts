@@ -54,7 +54,8 @@ test("summary of a conversation is edited and the edit undone", async ({ page, l
   await expect(page.getByText("We spoke about the move.").first()).toBeVisible();
   const words = async () =>
     (await lukasa.episodes.list({}).all()).map((episode) => episode.summary);
-  expect(await words()).toContain("We spoke about the move.");
+  // The page shows it before the server has stored it.
+  await expect.poll(words).toContain("We spoke about the move.");
   expect(await words()).not.toContain(old.summary);
   // The edited episode has another id, and the page follows it without a wrong one in between.
   const edited = (await lukasa.episodes.list({}).all()).find(
