@@ -47,7 +47,7 @@ export const memory: Translation["memory"] = {
   filter: "Erinnerungen filtern",
   filterPlaceholder: "Beim Tippen filtern",
   askPlaceholder: "Nach Bedeutung suchen",
-  byMeaning: "Verwandtes",
+  byMeaning: "Nach Sinn",
   byMeaningHelp: "Findet, was ein Chat mit dieser Frage bekäme, und warum",
   clear: "Leeren",
   clearAll: "Filter aufheben",

@@ -44,7 +44,7 @@ export const memory = {
   filter: "Filter memories",
   filterPlaceholder: "Filter as you type",
   askPlaceholder: "Search by meaning",
-  byMeaning: "Related",
+  byMeaning: "By meaning",
   byMeaningHelp: "Find what a chat with this question would receive, and why",
   clear: "Clear",
   clearAll: "Clear the filter",
