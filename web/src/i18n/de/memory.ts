@@ -332,7 +332,7 @@ export const memory: Translation["memory"] = {
   "shape.pause": "Anhalten",
   "shape.until": "Was Lukasa wusste am",
   "shape.countAll":
-    "{count, plural, one {# Erinnerung} other {# Erinnerungen}} in {areas, plural, one {# Bereich} other {# Bereichen}}",
+    "{count, plural, one {# Erinnerung} other {# Erinnerungen}}{areas, plural, =0 {} one { in # Bereich} other { in # Bereichen}}",
   "shape.countOn": "{count, plural, one {# Erinnerung} other {# Erinnerungen}}, bekannt am {when}",
   "shape.playShort": "Abspielen",
   "shape.selected": "Gewählte Perle",

@@ -23,7 +23,7 @@ export const sources: Translation["sources"] = {
   "portrait.procedures": "Wie man dir hilft",
   "portrait.active_context": "Zurzeit",
   cites: "Quelle {number, number}: {words}",
-  "phrasing.own": "In den Worten der Erinnerungen.",
+  "phrasing.own": "Aus deinen Erinnerungen, in deren eigenen Worten.",
   "phrasing.model": "Von {model} aus den nummerierten Erinnerungen geschrieben.",
   "phrasing.stale": "Spätere Änderungen sind schon enthalten.",
   "phrasing.left":

@@ -325,7 +325,7 @@ export const memory = {
   "shape.pause": "Pause",
   "shape.until": "What Lukasa knew on",
   "shape.countAll":
-    "{count, plural, one {# memory} other {# memories}} in {areas, plural, one {# area} other {# areas}}",
+    "{count, plural, one {# memory} other {# memories}}{areas, plural, =0 {} one { in # area} other { in # areas}}",
   "shape.countOn": "{count, plural, one {# memory} other {# memories}} known on {when}",
   "shape.playShort": "Play",
   "shape.selected": "Selected bead",

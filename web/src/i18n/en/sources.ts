@@ -21,7 +21,7 @@ export const sources = {
   "portrait.procedures": "How to help you",
   "portrait.active_context": "Right now",
   cites: "Source {number, number}: {words}",
-  "phrasing.own": "In the words of the memories.",
+  "phrasing.own": "Written from your memories, in their own words.",
   "phrasing.model": "Written by {model} from the numbered memories.",
   "phrasing.stale": "Later changes are already included.",
   "phrasing.left": "{count, plural, one {# more not shown.} other {# more not shown.}}",

@@ -189,7 +189,10 @@ export function Shape({
       ? t("memory.shape.countOn", { count: shown.length, when })
       : chosen
         ? t("memory.shape.count", { count: inView, of: shown.length })
-        : t("memory.shape.countAll", { count: shown.length, areas: areas.length });
+        : t("memory.shape.countAll", {
+            count: shown.length,
+            areas: areas.filter((area) => area !== "").length,
+          });
   return (
     <div className="flex min-h-0 flex-1 flex-col border-t">
       <div className="flex flex-wrap items-center gap-x-1.5 gap-y-2 px-4 py-2.5 sm:gap-x-4 sm:px-6">
