@@ -17,7 +17,8 @@ use lukasa_store::credential::{self, ClientBinding, CodeBinding, Credential, Cre
 use lukasa_store::{Directory, Store, audit};
 
 use crate::credentials::{
-    AdmittedCredential, ExpiringCredential, insert, new_credential_entry, wait_for_admission_leases,
+    ExpiringCredential, VerifiedCredential, insert, new_credential_entry,
+    wait_for_credential_leases,
 };
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -112,7 +113,7 @@ impl Connectors {
     /// code for the assistant. The connector ends with the sign-in's chain of credentials.
     pub async fn approve(
         &self,
-        by: &AdmittedCredential,
+        by: &VerifiedCredential,
         new: NewConnector<'_>,
         random: &[[u8; 32]; 2],
         now: Timestamp,
@@ -259,7 +260,7 @@ impl Connectors {
         };
         directory.commit().await?;
         if !ended.is_empty() {
-            wait_for_admission_leases().await;
+            wait_for_credential_leases().await;
         }
         Ok(ended)
     }
@@ -353,7 +354,7 @@ async fn end_connector(
     record_end(&directory, presented, &ended, "misuse", now).await?;
     directory.commit().await?;
     if !ended.is_empty() {
-        wait_for_admission_leases().await;
+        wait_for_credential_leases().await;
     }
     Ok(Err(TokenRefusal::InvalidGrant(ended)))
 }

@@ -154,7 +154,7 @@ impl Cell {
             self.state.is_verified.store(true, Ordering::Relaxed);
             return Ok(());
         }
-        let connection = tokio::time::timeout(PROBE_TIMEOUT, self.pools.admission.get()).await;
+        let connection = tokio::time::timeout(PROBE_TIMEOUT, self.pools.auth.get()).await;
         let connection = connection.map_err(|_| self.no_answer())??;
         match tokio::time::timeout(PROBE_TIMEOUT, connection.batch_execute("")).await {
             Ok(answer) => Ok(answer?),
@@ -411,7 +411,7 @@ impl Cells {
         if !Arc::ptr_eq(&map, old) {
             return Ok(map);
         }
-        let (urls, placement) = read_map(&self.0.main.pools.admission).await?;
+        let (urls, placement) = read_map(&self.0.main.pools.auth).await?;
         let mut cells = vec![self.0.main.clone()];
         for (name, url) in urls {
             // The pools of a known cell are kept, unless its URL was changed.

@@ -221,7 +221,7 @@ impl Store {
     /// Finds the credential with this id, for authentication.
     pub async fn find_credential(&self, key_id: &str) -> Result<Option<credential::Credential>> {
         let main = self.cells.main();
-        let connection = main.connection(Purpose::Admission).await?;
+        let connection = main.connection(Purpose::Auth).await?;
         credential::find(Directory::for_credential(connection, main, key_id)?, key_id).await
     }
 

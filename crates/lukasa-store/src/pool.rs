@@ -28,14 +28,14 @@ const MAX_IDLE_GATES: usize = 1_024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolSizes {
     /// For authentication and readiness checks.
-    pub admission: usize,
+    pub auth: usize,
     /// For workers, and for lossy writes such as retrievals.
     pub background: usize,
 }
 
 impl Default for PoolSizes {
     fn default() -> Self {
-        Self { admission: 2, background: 8 }
+        Self { auth: 2, background: 8 }
     }
 }
 
@@ -44,7 +44,7 @@ impl Default for PoolSizes {
 pub(crate) enum Purpose {
     Reads,
     Writes,
-    Admission,
+    Auth,
     Background,
 }
 
@@ -64,7 +64,7 @@ pub struct PoolUsage {
 pub(crate) struct Pools {
     pub reads: Pool,
     pub writes: Pool,
-    pub admission: Pool,
+    pub auth: Pool,
     pub background: Pool,
     /// The URL of the database.
     pub url: Arc<str>,
@@ -78,7 +78,7 @@ impl Pools {
         Ok(Self {
             reads: pool(reads)?,
             writes: pool(connect.pool_size.saturating_sub(reads))?,
-            admission: pool(sizes.admission)?,
+            auth: pool(sizes.auth)?,
             background: pool(sizes.background)?,
             url: connect.url.as_str().into(),
         })
@@ -88,7 +88,7 @@ impl Pools {
         match purpose {
             Purpose::Reads => &self.reads,
             Purpose::Writes => &self.writes,
-            Purpose::Admission => &self.admission,
+            Purpose::Auth => &self.auth,
             Purpose::Background => &self.background,
         }
     }
@@ -98,7 +98,7 @@ impl Pools {
         let pools = [
             ("reads", &self.reads),
             ("writes", &self.writes),
-            ("admission", &self.admission),
+            ("auth", &self.auth),
             ("background", &self.background),
         ];
         let usage = |(pool, of): (&'static str, &Pool)| {
@@ -111,7 +111,7 @@ impl Pools {
     }
 
     pub fn close(&self) {
-        for pool in [&self.reads, &self.writes, &self.admission, &self.background] {
+        for pool in [&self.reads, &self.writes, &self.auth, &self.background] {
             pool.close();
         }
     }

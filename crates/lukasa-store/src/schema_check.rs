@@ -86,7 +86,7 @@ pub(crate) async fn health_of(pools: &Pools) -> Result<DatabaseHealth> {
 
 pub(crate) async fn missing_migrations_of(pools: &Pools) -> Result<Vec<String>> {
     const SQL: &str = "select version, name from refinery_schema_history";
-    let connection = pools.admission.get().await?;
+    let connection = pools.auth.get().await?;
     let mut missing = embedded_migrations();
     let rows = match connection.query(SQL, &[]).await {
         // No schema yet, or one whose history the serving role may not read.

@@ -30,7 +30,7 @@ pub use lukasa_store::credential::{Credential as KeyRecord, CredentialKind as Re
 
 /// How long a server may admit a credential again without asking the database. Revoking one takes
 /// at least as long, so that every server refuses it once the revocation is acknowledged.
-pub const ADMISSION_LEASE: Duration = Duration::from_secs(1);
+pub const CREDENTIAL_LEASE: Duration = Duration::from_secs(1);
 /// Maximum and default lifetime of a token.
 pub const TOKEN_MINUTES: i64 = 15;
 /// Lifetime of an unused sign-in link.
@@ -141,7 +141,7 @@ pub struct IssuedCredential {
 
 /// The identity and rights of an authenticated credential.
 #[derive(Debug, Clone)]
-pub struct AdmittedCredential {
+pub struct VerifiedCredential {
     pub tenant: TenantId,
     pub user: Option<(UserId, String)>,
     pub human: bool,
@@ -162,7 +162,7 @@ pub struct AdmittedCredential {
     pub expires_at: Option<Timestamp>,
 }
 
-impl AdmittedCredential {
+impl VerifiedCredential {
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
     }
@@ -183,12 +183,12 @@ impl AdmittedCredential {
 }
 
 /// Who uses the credential, for the audit log.
-impl From<&AdmittedCredential> for AuditActor {
-    fn from(admitted: &AdmittedCredential) -> Self {
+impl From<&VerifiedCredential> for AuditActor {
+    fn from(admitted: &VerifiedCredential) -> Self {
         let kind = match admitted {
             _ if admitted.key_id == "local" => ActorKind::Local,
-            AdmittedCredential { human: true, .. } => ActorKind::Human,
-            AdmittedCredential { resource: Some(_), .. } => ActorKind::Connector,
+            VerifiedCredential { human: true, .. } => ActorKind::Human,
+            VerifiedCredential { resource: Some(_), .. } => ActorKind::Connector,
             _ => ActorKind::Key,
         };
         Self::new(admitted.tenant, kind, &admitted.key_id)
@@ -212,7 +212,7 @@ impl Credentials {
         &self,
         presented: &str,
         now: Timestamp,
-    ) -> Result<AdmittedCredential> {
+    ) -> Result<VerifiedCredential> {
         let presented = secret::parse(presented).ok_or(Error::Unauthenticated)?;
         let stored = self
             .parts
@@ -247,7 +247,7 @@ impl Credentials {
             (CredentialKind::Access, None) => return Err(Error::Unauthenticated),
             _ => None,
         };
-        Ok(AdmittedCredential {
+        Ok(VerifiedCredential {
             tenant: stored.tenant,
             user: stored.user,
             human: matches!(stored.kind, CredentialKind::Token | CredentialKind::SignIn),
@@ -357,7 +357,7 @@ impl Credentials {
     /// itself has. It may be bound to one page.
     pub async fn mint_token(
         &self,
-        by: &AdmittedCredential,
+        by: &VerifiedCredential,
         new: NewToken<'_>,
         random: &[u8; 32],
         now: Timestamp,
@@ -433,7 +433,7 @@ impl Credentials {
         let entry = entry.detail(&format!("ended={}", revoked.len()));
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
-        wait_for_admission_leases().await;
+        wait_for_credential_leases().await;
         Ok(revoked)
     }
 
@@ -486,10 +486,10 @@ pub(crate) fn new_credential_entry(
     }
 }
 
-/// Waits until cached admissions have expired on every server, so that an ended credential is
+/// Waits until cached credentials have expired on every server, so that an ended credential is
 /// refused everywhere once its end is acknowledged.
-pub(crate) async fn wait_for_admission_leases() {
-    tokio::time::sleep(ADMISSION_LEASE + Duration::from_millis(50)).await;
+pub(crate) async fn wait_for_credential_leases() {
+    tokio::time::sleep(CREDENTIAL_LEASE + Duration::from_millis(50)).await;
 }
 
 /// Inserts a credential with an expiry, for one user.

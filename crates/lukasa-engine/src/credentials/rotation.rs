@@ -8,7 +8,7 @@ use lukasa_store::audit;
 use lukasa_store::credential::{self, Credential, CredentialKind};
 
 use super::{
-    Credentials, IssuedCredential, KeyRecord, refuse_deleted_user, wait_for_admission_leases,
+    Credentials, IssuedCredential, KeyRecord, refuse_deleted_user, wait_for_credential_leases,
 };
 use crate::error::{Error, Result};
 
@@ -60,7 +60,7 @@ impl Credentials {
         audit::append_to(&directory, &entry.detail(&detail)).await?;
         directory.commit().await?;
         if overlap_hours == 0 {
-            wait_for_admission_leases().await;
+            wait_for_credential_leases().await;
         }
         let end = old.expires_at.map_or(end, |own| own.min(end));
         let replaced_by = Some(record.key_id.clone());

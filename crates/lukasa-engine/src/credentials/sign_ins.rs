@@ -10,9 +10,9 @@ use lukasa_store::credential::{self, Credential, CredentialKind};
 use lukasa_store::{Directory, audit};
 
 use crate::credentials::{
-    AdmittedCredential, Credentials, ExpiringCredential, IssuedCredential, KeyRecord, LINK_MINUTES,
-    PROVIDER_SIGN_IN_HOURS, SIGN_INS_LISTED, end_event, insert, new_credential_entry,
-    wait_for_admission_leases,
+    Credentials, ExpiringCredential, IssuedCredential, KeyRecord, LINK_MINUTES,
+    PROVIDER_SIGN_IN_HOURS, SIGN_INS_LISTED, VerifiedCredential, end_event, insert,
+    new_credential_entry, wait_for_credential_leases,
 };
 use crate::error::{Error, Result};
 
@@ -26,7 +26,7 @@ impl Credentials {
     pub async fn make_link(
         &self,
         tenant: TenantId,
-        by: Option<&AdmittedCredential>,
+        by: Option<&VerifiedCredential>,
         user: &str,
         permissions: &[Permission],
         random: &[u8; 32],
@@ -37,7 +37,7 @@ impl Credentials {
             user,
             permissions,
             minted_by: by.map(|by| by.key_id.as_str()),
-            root: by.map(AdmittedCredential::root),
+            root: by.map(VerifiedCredential::root),
             page: None,
             name: "link to sign in with",
             lifetime: SignedDuration::from_mins(LINK_MINUTES),
@@ -56,7 +56,7 @@ impl Credentials {
     /// that switches to another user transfers its authorisation and expiry to the new one, then ends.
     pub async fn sign_in(
         &self,
-        by: &AdmittedCredential,
+        by: &VerifiedCredential,
         user: &str,
         random: &[u8; 32],
         now: Timestamp,
@@ -197,13 +197,13 @@ impl Credentials {
         }
         directory.commit().await?;
         if !ended.is_empty() {
-            wait_for_admission_leases().await;
+            wait_for_credential_leases().await;
         }
         Ok(ended)
     }
 
     /// Signs out: ends this sign-in, but nothing that was made with it.
-    pub async fn sign_out(&self, by: &AdmittedCredential, now: Timestamp) -> Result<()> {
+    pub async fn sign_out(&self, by: &VerifiedCredential, now: Timestamp) -> Result<()> {
         let directory = self.parts.store.directory(by.tenant).await?;
         if credential::end_one(&directory, &by.key_id, now).await? {
             let mut entry = AuditEntry::done(AuditEvent::SignInEnd, by.into(), micros(now));
@@ -212,7 +212,7 @@ impl Credentials {
             audit::append_to(&directory, &entry).await?;
         }
         directory.commit().await?;
-        wait_for_admission_leases().await;
+        wait_for_credential_leases().await;
         Ok(())
     }
 }

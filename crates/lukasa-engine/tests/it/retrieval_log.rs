@@ -59,7 +59,7 @@ async fn until_recorded(story: &Story, caller: &Caller, count: i64) {
 #[tokio::test]
 async fn retrieval_log_delays_no_save_while_connections_are_busy() {
     let story = Story::begin().await;
-    let sizes = PoolSizes { admission: 1, background: 1 };
+    let sizes = PoolSizes { auth: 1, background: 1 };
     let engine = Engine::connect_with(&story.database.connect(), sizes).unwrap();
     let (alice, bob) = (story.alice(), bob(&story));
     save(&engine, &story, alice.clone(), "Likes green tea").await;

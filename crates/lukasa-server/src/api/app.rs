@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lukasa_core::TenantId;
 use lukasa_engine::Engine;
-use lukasa_engine::credentials::ADMISSION_LEASE;
+use lukasa_engine::credentials::CREDENTIAL_LEASE;
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -26,7 +26,7 @@ const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 const DEFAULT_POOL_SIZE: usize = 16;
 /// How long the gateway accepts a cached credential while the database is unavailable. Such a
 /// request gets no memory.
-const ADMISSION_FALLBACK_TTL: Duration = Duration::from_mins(5);
+const CREDENTIAL_FALLBACK_TTL: Duration = Duration::from_mins(5);
 /// How long a refused credential is refused without another check in the database.
 pub(super) const REFUSED_TTL: Duration = Duration::from_secs(5);
 /// How often the last use of a credential is stored.
@@ -44,12 +44,12 @@ pub struct App(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) engine: Engine,
     pub(super) auth: AuthMode,
-    pub(super) admissions: Cache<String, auth::CachedAdmission>,
-    /// The last admission of each credential, used while the database is unavailable.
-    pub(super) last_admissions: Cache<String, auth::CachedAdmission>,
+    pub(super) credentials: Cache<String, auth::CachedCredential>,
+    /// The last check of each credential that succeeded, used while the database is unavailable.
+    pub(super) last_credentials: Cache<String, auth::CachedCredential>,
     /// Credentials that the database refused in the last seconds, and when.
     pub(super) refused: Cache<auth::RefusedCredential, Instant>,
-    /// The clock of the admissions and refusals.
+    /// The clock of the cached credentials and refusals.
     pub(super) cache_clock: CacheClock,
     /// Credentials whose use was stored in the last minute.
     pub(super) recorded_uses: Cache<String, ()>,
@@ -71,8 +71,8 @@ impl App {
         Self(Arc::new(Inner {
             engine,
             auth,
-            admissions: cache(ADMISSION_LEASE).build(),
-            last_admissions: cache(ADMISSION_FALLBACK_TTL).build(),
+            credentials: cache(CREDENTIAL_LEASE).build(),
+            last_credentials: cache(CREDENTIAL_FALLBACK_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
             cache_clock: CacheClock::default(),
             recorded_uses: Cache::builder()
@@ -106,7 +106,7 @@ impl App {
         self.change(|inner| inner.limits = Arc::new(Limits::new(settings, pool_size)))
     }
 
-    /// The clock of the cached admissions and refusals of credentials.
+    /// The clock of the cached credentials and refusals.
     pub fn cache_clock(&self) -> &CacheClock {
         &self.0.cache_clock
     }

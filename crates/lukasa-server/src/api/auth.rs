@@ -14,7 +14,7 @@ use lukasa_core::audit::AuditActor;
 use lukasa_core::secret::{self, Prefix, PresentedCredential};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
 use lukasa_engine::Error;
-use lukasa_engine::credentials::{ADMISSION_LEASE, AdmittedCredential};
+use lukasa_engine::credentials::{CREDENTIAL_LEASE, VerifiedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
 use super::app::REFUSED_TTL;
@@ -44,19 +44,19 @@ pub enum AuthMode {
     Keys,
 }
 
-/// A cached admission.
+/// A credential that the database has accepted, and when it was asked.
 #[derive(Clone)]
-pub struct CachedAdmission {
+pub struct CachedCredential {
     secret_hash: [u8; 32],
-    admitted: AdmittedCredential,
+    admitted: VerifiedCredential,
     /// When the credential was checked in the database.
     asked_at: Instant,
 }
 
-impl CachedAdmission {
-    /// The admission, if it need not be checked in the database again.
+impl CachedCredential {
+    /// The credential, if it need not be checked in the database again.
     fn if_fresh(self, clock: &CacheClock) -> Option<Self> {
-        clock.is_within(ADMISSION_LEASE, self.asked_at).then_some(self)
+        clock.is_within(CREDENTIAL_LEASE, self.asked_at).then_some(self)
     }
 
     /// The admitted credential, if its secret is the presented one and it has not expired.
@@ -64,7 +64,7 @@ impl CachedAdmission {
         self,
         presented: &PresentedCredential,
         now: Timestamp,
-    ) -> Option<AdmittedCredential> {
+    ) -> Option<VerifiedCredential> {
         let live = self.admitted.expires_at.is_none_or(|end| now < end);
         // Both are hashes of high-entropy secrets, so the timing of the comparison reveals nothing.
         (live && self.secret_hash == presented.secret_hash).then_some(self.admitted)
@@ -83,9 +83,9 @@ pub(super) enum CheckReason {
     WorkUnderWay,
 }
 
-/// An admission for endpoints that keep working while the database is unavailable.
-pub(crate) struct FailOpenAdmission {
-    pub admitted: AdmittedCredential,
+/// A credential for endpoints that keep working while the database is unavailable.
+pub(crate) struct FailOpenCredential {
+    pub admitted: VerifiedCredential,
     pub credential: HeldCredential,
     /// Whether the database has confirmed that it is still valid. Otherwise no memory is read for
     /// it, and nothing is written before it has been checked.
@@ -94,14 +94,14 @@ pub(crate) struct FailOpenAdmission {
 
 impl App {
     /// Authenticates a request and counts it against the limits of its credential.
-    pub(crate) async fn admit(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
+    pub(crate) async fn admit(&self, headers: &HeaderMap) -> Result<VerifiedCredential, Problem> {
         let admitted = self.check_credential(headers).await?;
         self.limits().count_credential(&admitted)?;
         Ok(admitted)
     }
 
     /// Authenticates a request without counting it.
-    async fn check_credential(&self, headers: &HeaderMap) -> Result<AdmittedCredential, Problem> {
+    async fn check_credential(&self, headers: &HeaderMap) -> Result<VerifiedCredential, Problem> {
         let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let text = text
             .and_then(|text| text.strip_prefix("Bearer "))
@@ -112,7 +112,7 @@ impl App {
     }
 
     /// Authenticates a key or token that was sent to sign in with.
-    pub(crate) async fn admit_key(&self, text: &str) -> Result<AdmittedCredential, Problem> {
+    pub(crate) async fn admit_key(&self, text: &str) -> Result<VerifiedCredential, Problem> {
         let admitted =
             self.admit_credential(Some(text).filter(|text| is_header_credential(text))).await?;
         self.limits().count_credential(&admitted)?;
@@ -122,7 +122,7 @@ impl App {
     pub(super) async fn admit_credential(
         &self,
         text: Option<&str>,
-    ) -> Result<AdmittedCredential, Problem> {
+    ) -> Result<VerifiedCredential, Problem> {
         self.admit_credential_for(CheckReason::Request, text, clock::now()).await
     }
 
@@ -131,9 +131,9 @@ impl App {
         reason: CheckReason,
         text: Option<&str>,
         now: Timestamp,
-    ) -> Result<AdmittedCredential, Problem> {
+    ) -> Result<VerifiedCredential, Problem> {
         if self.is_local() {
-            return Ok(AdmittedCredential {
+            return Ok(VerifiedCredential {
                 tenant: local_tenant(),
                 user: None,
                 human: true,
@@ -151,7 +151,7 @@ impl App {
         let refused = || Problem::of(ProblemCode::Unauthenticated);
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
-        let cached = self.0.admissions.get(&presented.key_id);
+        let cached = self.0.credentials.get(&presented.key_id);
         let cached = cached.and_then(|cached| cached.if_fresh(self.cache_clock()));
         if let Some(admitted) = cached.and_then(|cached| cached.if_matches(&presented, now)) {
             return Ok(admitted);
@@ -162,7 +162,7 @@ impl App {
             if refused_at.is_some_and(|at| self.cache_clock().is_within(REFUSED_TTL, at)) {
                 return Err(refused());
             }
-            if !self.0.last_admissions.contains_key(&presented.key_id) {
+            if !self.0.last_credentials.contains_key(&presented.key_id) {
                 self.limits().check_throttled()?;
             }
         }
@@ -175,25 +175,25 @@ impl App {
             }
             Err(error) => return Err(error.into()),
         };
-        let admission = CachedAdmission {
+        let admission = CachedCredential {
             secret_hash: presented.secret_hash,
             admitted: admitted.clone(),
             asked_at,
         };
-        self.0.last_admissions.insert(presented.key_id.clone(), admission.clone());
-        self.0.admissions.insert(presented.key_id, admission);
+        self.0.last_credentials.insert(presented.key_id.clone(), admission.clone());
+        self.0.credentials.insert(presented.key_id, admission);
         self.record_use(&admitted);
         Ok(admitted)
     }
 
-    /// Caches that the database refused a credential: its cached admissions are removed, and it is
+    /// Caches that the database refused a credential: it is removed from the cached ones, and it is
     /// refused for a few seconds without another check.
     fn record_refused(&self, credential: RefusedCredential) {
         let (key_id, secret_hash) = &credential;
         tracing::info!(event = "credential_refused", key_id, "security");
-        let is_same = |cached: CachedAdmission| cached.secret_hash == *secret_hash;
-        if self.0.last_admissions.get(key_id).is_some_and(is_same) {
-            self.forget_admissions(std::slice::from_ref(key_id));
+        let is_same = |cached: CachedCredential| cached.secret_hash == *secret_hash;
+        if self.0.last_credentials.get(key_id).is_some_and(is_same) {
+            self.forget_credentials(std::slice::from_ref(key_id));
         }
         self.0.refused.insert(credential, self.cache_clock().now());
         self.limits().count_refused();
@@ -213,7 +213,7 @@ impl App {
         text: Option<&str>,
         headers: &HeaderMap,
         within: Duration,
-    ) -> Result<FailOpenAdmission, Problem> {
+    ) -> Result<FailOpenCredential, Problem> {
         let text =
             text.filter(|text| is_header_credential(text)).or_else(|| sign_in_cookie(headers));
         let admission = self.admit_or_use_cached(text, within).await?;
@@ -226,15 +226,15 @@ impl App {
         &self,
         text: Option<&str>,
         within: Duration,
-    ) -> Result<FailOpenAdmission, Problem> {
+    ) -> Result<FailOpenCredential, Problem> {
         let cached = text.and_then(|text| {
             let presented = secret::parse(text)?;
-            let admission = self.0.last_admissions.get(&presented.key_id)?;
+            let admission = self.0.last_credentials.get(&presented.key_id)?;
             admission.if_matches(&presented, clock::now())
         });
-        let admission = |admitted: AdmittedCredential, is_verified| {
+        let admission = |admitted: VerifiedCredential, is_verified| {
             let credential = HeldCredential::new(text, &admitted);
-            FailOpenAdmission { admitted, credential, is_verified }
+            FailOpenCredential { admitted, credential, is_verified }
         };
         let verified = |admitted| admission(admitted, true);
         let check = self.admit_credential(text);
@@ -256,7 +256,7 @@ impl App {
 
     /// Stores the time of a key's last use in the background, at most once a minute. Skipped if too
     /// many such writes are in flight.
-    fn record_use(&self, admitted: &AdmittedCredential) {
+    fn record_use(&self, admitted: &VerifiedCredential) {
         if self.0.recorded_uses.contains_key(&admitted.key_id) {
             return;
         }
@@ -272,11 +272,11 @@ impl App {
         });
     }
 
-    /// Removes the cached admissions of credentials that have ended.
-    pub(crate) fn forget_admissions(&self, key_ids: &[String]) {
+    /// Removes cached credentials that have ended.
+    pub(crate) fn forget_credentials(&self, key_ids: &[String]) {
         for key_id in key_ids {
-            self.0.admissions.invalidate(key_id);
-            self.0.last_admissions.invalidate(key_id);
+            self.0.credentials.invalidate(key_id);
+            self.0.last_credentials.invalidate(key_id);
         }
     }
 }
@@ -307,7 +307,7 @@ pub(super) fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Refuses a token that is bound to a page if the request does not come from that page.
-fn check_page(admitted: &AdmittedCredential, headers: &HeaderMap) -> Result<(), Problem> {
+fn check_page(admitted: &VerifiedCredential, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(page) = &admitted.page else { return Ok(()) };
     let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
     from.then_some(()).ok_or_else(|| Problem::of(ProblemCode::Unauthenticated))
@@ -332,7 +332,7 @@ impl App {
         &self,
         headers: &HeaderMap,
         permission: Permission,
-    ) -> Result<(AdmittedCredential, String), Problem> {
+    ) -> Result<(VerifiedCredential, String), Problem> {
         let admitted = self.admit(headers).await?;
         if !admitted.may(permission) {
             return Err(forbidden(permission));
@@ -344,7 +344,7 @@ impl App {
     /// The caller for a request about this user, counted against the user's limits.
     pub(crate) async fn caller_about(
         &self,
-        admitted: &AdmittedCredential,
+        admitted: &VerifiedCredential,
         user: &str,
     ) -> Result<Caller, Problem> {
         let caller = admitted.caller(user);
@@ -407,7 +407,7 @@ callers!(
 macro_rules! credentials {
     ($($(#[$doc:meta])* $name:ident: $permission:ident),+ $(,)?) => {$(
         $(#[$doc])*
-        pub struct $name(pub AdmittedCredential);
+        pub struct $name(pub VerifiedCredential);
 
         impl FromRequestParts<App> for $name {
             type Rejection = Problem;
@@ -432,7 +432,7 @@ credentials!(
 );
 
 /// A credential that may manage the tenant's users, keys and domains.
-pub struct Admin(pub AdmittedCredential);
+pub struct Admin(pub VerifiedCredential);
 
 impl FromRequestParts<App> for Admin {
     type Rejection = Problem;
@@ -449,7 +449,7 @@ impl FromRequestParts<App> for Admin {
 /// Whether a credential may manage the tenant. A credential that is bound to one user may not,
 /// whatever its permissions; the exception is an operator's sign-in, which shows one user at a
 /// time.
-pub(crate) fn is_admin(admitted: &AdmittedCredential) -> bool {
+pub(crate) fn is_admin(admitted: &VerifiedCredential) -> bool {
     let bound = admitted.user.is_some() && !admitted.signed_in;
     admitted.may(Permission::Admin) && !bound
 }

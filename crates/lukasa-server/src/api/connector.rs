@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use lukasa_core::Caller;
 use lukasa_core::secret::{self, Prefix};
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 
 use super::App;
 use super::auth::user_of;
@@ -27,7 +27,7 @@ impl App {
     pub(crate) async fn admit_mcp_caller(
         &self,
         headers: &HeaderMap,
-    ) -> Result<(AdmittedCredential, Caller), Problem> {
+    ) -> Result<(VerifiedCredential, Caller), Problem> {
         let admitted = match access_token(headers).filter(|_| !self.is_local()) {
             Some(token) => self.admit_access_token(token).await?,
             None => self.admit(headers).await?,
@@ -38,7 +38,7 @@ impl App {
     }
 
     /// Authenticates an access token, if it was issued for this MCP endpoint.
-    async fn admit_access_token(&self, token: &str) -> Result<AdmittedCredential, Problem> {
+    async fn admit_access_token(&self, token: &str) -> Result<VerifiedCredential, Problem> {
         let refused = || Problem::of(ProblemCode::Unauthenticated);
         let resource = self.resource().ok_or_else(refused)?;
         let admitted = self.admit_credential(Some(token)).await?;

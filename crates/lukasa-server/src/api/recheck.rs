@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use lukasa_core::Timestamp;
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 
 use super::App;
 use super::auth::{CheckReason, sign_in_cookie};
@@ -28,12 +28,12 @@ impl fmt::Debug for HeldCredential {
 }
 
 impl HeldCredential {
-    pub(crate) fn new(text: Option<&str>, admitted: &AdmittedCredential) -> Self {
+    pub(crate) fn new(text: Option<&str>, admitted: &VerifiedCredential) -> Self {
         Self { text: text.map(str::to_owned), expires_at: admitted.expires_at }
     }
 
     /// The credential in the headers of an admitted request.
-    pub(crate) fn of(headers: &HeaderMap, admitted: &AdmittedCredential) -> Self {
+    pub(crate) fn of(headers: &HeaderMap, admitted: &VerifiedCredential) -> Self {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let text = bearer.and_then(|text| text.strip_prefix("Bearer "));
         Self::new(text.or_else(|| sign_in_cookie(headers)), admitted)

@@ -1,7 +1,7 @@
 //! The user that a request is about: of the credential, or named by a header.
 
 use axum::http::{HeaderMap, HeaderName};
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 
 use super::code::ProblemCode;
 use super::error::Problem;
@@ -14,7 +14,7 @@ pub(crate) const USER: HeaderName = HeaderName::from_static("x-lukasa-user");
 /// not name a space: a protocol without spaces must not answer from the user's own memory instead.
 pub(crate) fn user_of(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
 ) -> Result<String, Problem> {
     let user = user_or_member(app, admitted, headers)?;
@@ -25,7 +25,7 @@ pub(crate) fn user_of(
 /// The user a request is about, who may also be a member of the space that it names.
 pub(super) fn user_or_member(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
 ) -> Result<String, Problem> {
     let named = match headers.get(USER) {

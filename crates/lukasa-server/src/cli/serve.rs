@@ -83,9 +83,9 @@ pub struct ServeArgs {
           value_parser = pool_size_parser(2))]
     pool_size: usize,
     /// Connections to the database for checking credentials and readiness, 1 to 1000
-    #[arg(long, env = "LUKASA_ADMISSION_POOL", default_value_t = 2, value_name = "N",
+    #[arg(long, env = "LUKASA_AUTH_POOL", default_value_t = 2, value_name = "N",
           value_parser = pool_size_parser(1))]
-    admission_pool: usize,
+    auth_pool: usize,
     /// Connections to the database for jobs and best-effort writes, 1 to 1000; as many as the workers
     /// can use if absent
     #[arg(long, env = "LUKASA_BACKGROUND_POOL", value_name = "N",
@@ -168,7 +168,7 @@ impl ServeArgs {
             auth: Auth::Off,
             migrate: true,
             pool_size: 16,
-            admission_pool: 2,
+            auth_pool: 2,
             background_pool: None,
             index_memory: INDEX_MEMORY_MB,
             index_passages: INDEX_PASSAGES,
@@ -239,7 +239,7 @@ impl ServeArgs {
             auth,
             migrate,
             pool_size,
-            admission_pool,
+            auth_pool,
             background_pool,
             index_memory,
             index_passages,
@@ -274,7 +274,7 @@ impl ServeArgs {
             migrate_and_log(&connect).await?;
         }
         let sizes = PoolSizes {
-            admission: *admission_pool,
+            auth: *auth_pool,
             background: background_pool.unwrap_or_else(|| connections(*workers)),
         };
         let engine = Engine::connect_with(&connect, sizes)?

@@ -88,7 +88,7 @@ impl WorkArgs {
         let traces = logging.start()?;
         let workers = workers.max(1);
         let opened = database.open(4).await?;
-        let sizes = PoolSizes { admission: 1, background: connections(workers) };
+        let sizes = PoolSizes { auth: 1, background: connections(workers) };
         let engine = Engine::connect_with(&opened.connect, sizes)?
             .with_models(models.open()?)
             .with_chat_timeout(models.chat_timeout())

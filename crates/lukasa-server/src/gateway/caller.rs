@@ -10,7 +10,7 @@ use lukasa_core::{Caller, Permission, Project, limits, secret};
 use super::refusal::GatewayError;
 use super::upstream::refuse_own;
 use crate::api::App;
-use crate::api::auth::{FailOpenAdmission, forbidden, user_of};
+use crate::api::auth::{FailOpenCredential, forbidden, user_of};
 use crate::api::code::ProblemCode;
 use crate::api::error::Problem;
 use crate::api::recheck::HeldCredential;
@@ -122,7 +122,7 @@ impl GatewayCaller {
         if session.is_some_and(|name| !(1..=limits::NAME_CHARS).contains(&name.chars().count())) {
             return Err(malformed("`X-Lukasa-Session` must have 1 to 255 characters"));
         }
-        let FailOpenAdmission { admitted, credential, is_verified } =
+        let FailOpenCredential { admitted, credential, is_verified } =
             app.admit_fail_open(credential_of(headers), headers, within).await?;
         // Required in every mode, because the answer costs the operator the same.
         if !admitted.may(Permission::Chat) {

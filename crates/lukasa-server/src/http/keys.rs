@@ -189,7 +189,7 @@ pub async fn rotate_key(
     let work =
         async move { engine.credentials.rotate_key(&admitted, &id, hours, &random, now).await };
     let RotatedKey { issued, replaced } = app.detached(work).await?;
-    app.forget_admissions(std::slice::from_ref(&replaced.key_id));
+    app.forget_credentials(std::slice::from_ref(&replaced.key_id));
     let IssuedView { secret, key } = IssuedView::from(&issued);
     let replaced = KeyView::from(&replaced);
     Ok((StatusCode::CREATED, Json(RotatedKeyView { secret, key, replaced })))
@@ -219,7 +219,7 @@ pub async fn revoke_key(
     let engine = app.engine().clone();
     let work = async move { engine.credentials.revoke(&admitted, &id, clock::now()).await };
     let revoked = app.detached(work).await?;
-    app.forget_admissions(&revoked);
+    app.forget_credentials(&revoked);
     Ok(Json(Revoked { revoked }))
 }
 

@@ -7,7 +7,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Permission, Timestamp};
-use lukasa_engine::credentials::{AdmittedCredential, IssuedCredential};
+use lukasa_engine::credentials::{IssuedCredential, VerifiedCredential};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,7 +39,7 @@ pub struct SignInView {
 }
 
 impl SignInView {
-    fn of(app: &App, admitted: &AdmittedCredential, user: String) -> Self {
+    fn of(app: &App, admitted: &VerifiedCredential, user: String) -> Self {
         Self {
             user,
             human: admitted.human,
@@ -134,7 +134,7 @@ pub async fn sign_in(
     let work =
         async move { engine.credentials.sign_in(&by, user.trim(), &random, clock::now()).await };
     let issued = app.detached(work).await?;
-    app.forget_admissions(&old_key_ids);
+    app.forget_credentials(&old_key_ids);
     sign_in_response(&app, &issued).await
 }
 
@@ -182,7 +182,7 @@ pub async fn sign_out(
         let (engine, ended) = (app.engine().clone(), admitted.key_id.clone());
         let work = async move { engine.credentials.sign_out(&admitted, clock::now()).await };
         app.detached(work).await?;
-        app.forget_admissions(&[ended]);
+        app.forget_credentials(&[ended]);
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
     response.headers_mut().insert(SET_COOKIE, cookie("", 0)?);

@@ -169,6 +169,6 @@ async fn end(
         engine.credentials.end_sign_ins(&by, user, id.as_deref(), clock::now()).await
     };
     let revoked = app.detached(work).await?;
-    app.forget_admissions(&revoked);
+    app.forget_credentials(&revoked);
     Ok(Json(Revoked { revoked }))
 }

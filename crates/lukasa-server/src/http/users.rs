@@ -198,7 +198,7 @@ pub async fn delete_user(
         engine.erasures.erase_user_within(by, &name, clock::moment(), ERASURE_BUDGET).await
     };
     let erased = app.detached(work).await?;
-    app.forget_admissions(&erased.ended);
+    app.forget_credentials(&erased.ended);
     let (code, status) = match erased.receipt {
         Some(_) => (StatusCode::OK, "done"),
         None => (StatusCode::ACCEPTED, "running"),

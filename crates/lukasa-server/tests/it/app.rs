@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use lukasa_core::model::{Models, NoModels};
 use lukasa_core::{Caller, Origin, Permission, TenantId, Timestamp};
-use lukasa_engine::credentials::{AdmittedCredential, NewKey, NewToken};
+use lukasa_engine::credentials::{NewKey, NewToken, VerifiedCredential};
 use lukasa_engine::facts::NewMemory;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{ConnectOptions, Engine, Moment, Request};
@@ -239,7 +239,7 @@ impl TestApp {
     /// A token minted at the given time, which may be long ago.
     pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
         let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
-        let by: AdmittedCredential =
+        let by: VerifiedCredential =
             self.engine.credentials.authenticate(&secret, clock::now()).await.expect("admitted");
         let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
         let minted = self.engine.credentials.mint_token(&by, new, &clock::random(), at).await;

@@ -122,7 +122,7 @@ fn pool_sizes_out_of_range_are_refused_with_the_range() {
         ("--pool-size", "0", "2..=1000"),
         ("--pool-size", "1", "2..=1000"),
         ("--pool-size", "1001", "2..=1000"),
-        ("--admission-pool", "0", "1..=1000"),
+        ("--auth-pool", "0", "1..=1000"),
         ("--background-pool", "0", "1..=1000"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));

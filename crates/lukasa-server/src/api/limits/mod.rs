@@ -17,7 +17,7 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::{Caller, TenantId, UserId};
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 use moka::sync::Cache;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -110,7 +110,7 @@ impl Limits {
     }
 
     /// Counts a request against its credential and its tenant.
-    pub fn count_credential(&self, admitted: &AdmittedCredential) -> Result<(), Problem> {
+    pub fn count_credential(&self, admitted: &VerifiedCredential) -> Result<(), Problem> {
         let holder = match &admitted.user {
             Some((user, _)) => BodyHolder::User(*user),
             None => BodyHolder::Credential(admitted.key_id.clone()),
@@ -129,7 +129,7 @@ impl Limits {
 
     /// Counts one more request of the credential, its tenant and the user, and waits until the rates
     /// allow it: for requests that do the work of many.
-    pub async fn wait_for_rates(&self, admitted: &AdmittedCredential, caller: &Caller) {
+    pub async fn wait_for_rates(&self, admitted: &VerifiedCredential, caller: &Caller) {
         self.key_rate.wait(&admitted.key_id).await;
         self.tenant_rate.wait(&admitted.tenant).await;
         self.user_rate.wait(&caller.user).await;

@@ -22,7 +22,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use lukasa_core::{Caller, CallerKind, Project};
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -48,7 +48,7 @@ const MAX_SESSIONS: u64 = 1_000;
 /// The authenticated caller of a request, passed to the handler as a request extension.
 #[derive(Clone)]
 struct McpCaller {
-    admitted: AdmittedCredential,
+    admitted: VerifiedCredential,
     caller: Caller,
     credential: HeldCredential,
     /// The project that the client works on.

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use lukasa_core::{Caller, Edit};
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 use lukasa_engine::facts::{Target, Update, UpdateMode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ struct Item<'a> {
 /// Changes a memory from now on; the earlier version stays in the history.
 async fn change<T>(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
     sent: &JsonRequest<T>,
     Item { place, id, change }: Item<'_>,
@@ -101,7 +101,7 @@ async fn change<T>(
 
 /// Waits until the rates allow one more of the items of a request, each of which is a transaction of
 /// its own. The first was counted with the request.
-pub(super) async fn pace(app: &App, admitted: &AdmittedCredential, caller: &Caller, place: usize) {
+pub(super) async fn pace(app: &App, admitted: &VerifiedCredential, caller: &Caller, place: usize) {
     if place > 0 {
         app.limits().wait_for_rates(admitted, caller).await;
     }
@@ -131,7 +131,7 @@ pub(super) async fn forget(
 /// request. Without a project it forgets those of every project.
 async fn forget_matching(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     caller: &Caller,
     headers: &HeaderMap,
     filter: &Mem0Filter,

@@ -20,7 +20,7 @@ use axum::response::Response;
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use lukasa_core::Caller;
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 use lukasa_engine::facts::Target;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ impl Parties {
 /// before the body was read.
 async fn caller_about(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
     user: Option<&str>,
 ) -> Result<Caller, Problem> {
@@ -137,7 +137,7 @@ async fn caller_about(
 /// them, so that a request does not end half-way.
 async fn caller_of_item(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
     user: Option<&str>,
     place: usize,
@@ -159,7 +159,7 @@ async fn caller_of_item(
 /// The caller and the memory of an id. A memory of another user is answered like a missing one.
 async fn resolve_id(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
     id: &str,
 ) -> Result<(Caller, Target), Problem> {
@@ -169,7 +169,7 @@ async fn resolve_id(
 /// The same for an item of a request, which counts against the rates.
 async fn resolve_item(
     app: &App,
-    admitted: &AdmittedCredential,
+    admitted: &VerifiedCredential,
     headers: &HeaderMap,
     id: &str,
     place: usize,

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use lukasa_core::Permission;
 use lukasa_core::secret::constant_time_eq;
-use lukasa_engine::credentials::AdmittedCredential;
+use lukasa_engine::credentials::VerifiedCredential;
 use lukasa_engine::oauth::{CONNECTOR_DAYS, NewConnector};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -30,7 +30,7 @@ const PAGE_SECONDS: i64 = 10 * 60;
 async fn signed_in(
     app: &App,
     headers: &HeaderMap,
-) -> Result<Option<AdmittedCredential>, RequestFault> {
+) -> Result<Option<VerifiedCredential>, RequestFault> {
     match app.admit(headers).await {
         Ok(admitted) if admitted.signed_in && admitted.user.is_some() => Ok(Some(admitted)),
         Ok(_) => Ok(None),
@@ -40,7 +40,7 @@ async fn signed_in(
 }
 
 /// What of the request the sign-in can allow.
-fn allowed(request: &AuthorizationRequest, by: &AdmittedCredential) -> Vec<Permission> {
+fn allowed(request: &AuthorizationRequest, by: &VerifiedCredential) -> Vec<Permission> {
     request.permissions.iter().copied().filter(|permission| by.may(*permission)).collect()
 }
 
@@ -182,7 +182,7 @@ async fn answer(app: &App, request: Request) -> Result<String, RequestFault> {
 /// A code for one form: it seals the sign-in, the request and the time until which it is accepted.
 async fn print_token(
     app: &App,
-    by: &AdmittedCredential,
+    by: &VerifiedCredential,
     query: &str,
 ) -> Result<String, RequestFault> {
     let expires = clock::now().as_second() + PAGE_SECONDS;
@@ -192,7 +192,7 @@ async fn print_token(
 /// Whether a code was made for this sign-in and this request, and is not too old.
 async fn opens_token(
     app: &App,
-    by: &AdmittedCredential,
+    by: &VerifiedCredential,
     query: &str,
     token: &str,
 ) -> Result<bool, RequestFault> {
@@ -211,7 +211,7 @@ async fn accepted_seals(app: &App, text: &str) -> Result<Vec<String>, Problem> {
     Ok(app.engine().credentials.accepted_seals(text).await?)
 }
 
-fn sealed_text(by: &AdmittedCredential, query: &str, expires: i64) -> String {
+fn sealed_text(by: &VerifiedCredential, query: &str, expires: i64) -> String {
     format!("oauth consent\n{}\n{expires}\n{query}", by.key_id)
 }
 

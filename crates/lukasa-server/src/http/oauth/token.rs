@@ -43,7 +43,7 @@ pub(super) async fn issue(
         }
         Err(TokenRefusal::InvalidGrant(ended)) => {
             tracing::info!(event = "oauth_grant_refused", ended = ended.len(), "security");
-            app.forget_admissions(&ended);
+            app.forget_credentials(&ended);
             app.limits().count_refused();
             let what = "unknown, used, expired, or for another client: connect again";
             return Err(EndpointError::new("invalid_grant", what));
@@ -123,7 +123,7 @@ pub(super) async fn revoke(
     let engine = app.engine().clone();
     let work = async move { engine.oauth.revoke_token(&token, &client_id, clock::now()).await };
     let ended = app.detached(work).await?;
-    app.forget_admissions(&ended);
+    app.forget_credentials(&ended);
     Ok((StatusCode::OK, [(CACHE_CONTROL, NO_STORE)]).into_response())
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use lukasa_engine::credentials::ADMISSION_LEASE;
+use lukasa_engine::credentials::CREDENTIAL_LEASE;
 use lukasa_server::api::AuthMode;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn gateway_answers_without_the_database() {
     assert!(fixture.last().json().to_string().contains("Likes tea"));
     fixture.line.cut();
     // Longer than a cached admission is used without a check.
-    fixture.cache_clock.advance(ADMISSION_LEASE);
+    fixture.cache_clock.advance(CREDENTIAL_LEASE);
     let mut history = vec!["Hello".to_owned(), "Answer 0".to_owned()];
     for n in 1..6 {
         history.push(format!("Message {n}"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lukasa_core::Permission;
-use lukasa_engine::credentials::ADMISSION_LEASE;
+use lukasa_engine::credentials::CREDENTIAL_LEASE;
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, ScriptedResponse};
 use lukasa_server::api::AuthMode;
 use lukasa_server::clock;
@@ -14,7 +14,7 @@ use super::fixture::{TestGateway, chat, reply, say};
 /// A script whose answer to the first request takes a while.
 fn slow_first(n: usize, answer: Vec<ConnectionStep>) -> Vec<ConnectionStep> {
     // Longer than a cached admission is used without a check.
-    let wait = if n == 0 { ADMISSION_LEASE * 3 } else { Duration::ZERO };
+    let wait = if n == 0 { CREDENTIAL_LEASE * 3 } else { Duration::ZERO };
     [ConnectionStep::Wait(wait)].into_iter().chain(answer).collect()
 }
 
