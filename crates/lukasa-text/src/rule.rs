@@ -336,6 +336,9 @@ const CURRENCIES: [(&str, [&str; 5]); 4] = [
     ("CHF", ["chf", "franken", "francs", "franc", "fr."]),
 ];
 
+/// How many characters after an amount are compared with the words for currencies.
+const MAX_CURRENCY_CHARS: usize = 16;
+
 /// The amounts of money in a text, as written.
 fn amounts(text: &str) -> Vec<(f64, Option<&'static str>, String)> {
     let lower = text.to_lowercase();
@@ -353,7 +356,8 @@ fn amounts(text: &str) -> Vec<(f64, Option<&'static str>, String)> {
         }
         let Some(amount) = number(&lower[start..end]) else { continue };
         let behind = lower[end..].trim_start();
-        let word: String = behind.chars().take_while(|c| !c.is_whitespace() && *c != ',').collect();
+        let word = behind.chars().take(MAX_CURRENCY_CHARS);
+        let word: String = word.take_while(|c| !c.is_whitespace() && *c != ',').collect();
         let before = lower[..start].trim_end();
         let currency = CURRENCIES.iter().find(|(_, names)| {
             names.contains(&word.trim_end_matches(['?', '!', '.', ')']))

@@ -15,6 +15,11 @@ use crate::fact::Claim;
 /// A value with more texts than this is not compared, and counts as not carried.
 const MAX_VALUE_TEXTS: usize = 32;
 
+/// A text that is longer, or has more clauses, is not compared, and counts as not carried: no user types
+/// so much in a sentence, and each clause is compared with all of it.
+const MAX_CHARS: usize = 4_000;
+const MAX_CLAUSES: usize = 100;
+
 /// Whether what the user typed carries all texts of a claim that prompts and tool results show. With
 /// an `old` claim, texts that it has already are carried, and the content may repeat it except for
 /// what is new. A caller who knows the project from elsewhere leaves it out of the claim.
@@ -72,7 +77,10 @@ fn is_said(text: &str, old: Option<&str>, said: &str) -> bool {
         ground::grounded(part, &said) || old.is_some_and(|old| ground::changes(part, old, &said))
     };
     let is_kept = |part: &str| old.is_some_and(|old| ground::says_no_more(part, old));
-    holds(text)
+    let is_comparable =
+        text.chars().nth(MAX_CHARS).is_none() && clauses(text).nth(MAX_CLAUSES).is_none();
+    is_comparable
+        && holds(text)
         && clauses(text).all(|part| !ground::says_something(part) || holds(part) || is_kept(part))
 }
 
@@ -122,6 +130,14 @@ mod tests {
     use crate::project::Project;
 
     const SAID: &str = "I live in Porto these days, size 42 shoes fit me.";
+
+    #[test]
+    fn text_that_is_longer_than_a_typed_sentence_is_not_carried() {
+        let detailed = |detail: String| Claim { detail: Some(detail), ..home() };
+        assert!(is_carried(&detailed("Lives in Porto, ".repeat(10)), None, SAID));
+        assert!(!is_carried(&detailed("Lives in Porto, ".repeat(MAX_CLAUSES + 1)), None, SAID));
+        assert!(!is_carried(&detailed("Lives in Porto ".repeat(MAX_CHARS / 15 + 1)), None, SAID));
+    }
 
     fn home() -> Claim {
         Claim::saying("Lives in Porto these days")

@@ -43,7 +43,8 @@ pub fn judge(
     }
     // An id is not checked for secrets, because a digest may look like one; but it can reveal what
     // a note is about.
-    readings.push(Reading::of(&item.source));
+    let source: String = item.source.chars().take(EVIDENCE_CHARS).collect();
+    readings.push(Reading::of(&source));
     let named = |name: &str| domains.iter().find(|domain| domain.name == name);
     let sensitive = readings.iter().find_map(Reading::sensitive);
     let domain = sensitive.and_then(Sensitive::domain).and_then(named);
@@ -90,7 +91,9 @@ fn claim(item: &MemoryItem, format: Format) -> Claim {
             tags.push(tag);
         }
     }
-    let source = plain(&format!("{}: {}", format.as_str(), secret::redact(&item.source)));
+    // What is left of a secret that is cut in two would not be redacted.
+    let source: String = item.source.chars().take(2 * EVIDENCE_CHARS).collect();
+    let source = plain(&format!("{}: {}", format.as_str(), secret::redact(&source)));
     let source: String = source.chars().take(EVIDENCE_CHARS).collect();
     let default = Claim::saying(&content);
     Claim {
@@ -146,6 +149,22 @@ mod tests {
             MemoryItem { source: name, content: "Likes tea".into(), ..MemoryItem::default() };
         let verdict = judge(&item, Format::Lines, &builtin_domains(), &Policy::default());
         assert!(matches!(verdict, ImportVerdict::Keep { state: State::Active, .. }), "{verdict:?}");
+    }
+
+    #[test]
+    fn import_screens_the_first_thousand_characters_of_an_id() {
+        let judged = |before: usize| {
+            let source = format!("{}was diagnosed with diabetes", "note ".repeat(before));
+            let item = MemoryItem { source, content: "Likes tea".into(), ..MemoryItem::default() };
+            judge(&item, Format::Lines, &builtin_domains(), &Policy::default())
+        };
+        let state = |verdict: ImportVerdict| match verdict {
+            ImportVerdict::Keep { state, .. } => state,
+            ImportVerdict::Leave(reason) => panic!("{reason:?}"),
+        };
+        assert_eq!(state(judged(10)), State::Proposed);
+        // What is cut off is not stored either.
+        assert_eq!(state(judged(EVIDENCE_CHARS)), State::Active);
     }
 
     #[test]

@@ -163,9 +163,11 @@ impl Transcript {
             plain.sentences().map(move |range| (turn, piece, piece.text[range].trim()))
         });
         for (turn, piece, sentence) in sentences.take(MAX_COMPARED_SENTENCES) {
-            let fits = sentence.chars().count() <= limits::EVIDENCE_CHARS;
+            if sentence.chars().nth(limits::EVIDENCE_CHARS).is_some() {
+                continue;
+            }
             let share = share_of_words(quote, sentence).max(share_of_words(claim, sentence));
-            if !fits || share < MIN_SHARED_PERCENT {
+            if share < MIN_SHARED_PERCENT {
                 continue;
             }
             let rank = (share, hint == Some(turn.number));
@@ -487,29 +489,63 @@ impl Plain {
     /// The ranges, in the original, of the first occurrence of `wanted` and of the sentences around
     /// it. It must not begin or end inside a word.
     fn around(&self, wanted: &str) -> Option<(std::ops::Range<usize>, std::ops::Range<usize>)> {
+        /// Longer sentences are pasted text. Of those, this much on either side is read.
+        const AROUND_CHARS: usize = 1_500;
         let (haystack, needle) = (&self.flat, wanted);
-        let mut from = 0;
-        let found = loop {
-            let place = from + haystack[from..].find(needle)?;
+        let joined = |a: Option<char>, b: Option<char>| {
+            a.zip(b).is_some_and(|(a, b)| is_of_word(a) && is_of_word(b))
+        };
+        let is_whole = |place: usize| {
             let (before, after) = (&haystack[..place], &haystack[place + needle.len()..]);
-            let joined = |a: Option<char>, b: Option<char>| {
-                a.zip(b).is_some_and(|(a, b)| is_of_word(a) && is_of_word(b))
-            };
-            let starts_inside = joined(before.chars().next_back(), needle.chars().next());
-            let ends_inside = joined(needle.chars().next_back(), after.chars().next());
-            if !starts_inside && !ends_inside {
-                break place;
+            !joined(before.chars().next_back(), needle.chars().next())
+                && !joined(needle.chars().next_back(), after.chars().next())
+        };
+        // Most texts do not contain it, which `find` tells sooner.
+        let begin = haystack.find(needle)?;
+        let found = match is_whole(begin) {
+            true => begin,
+            false => {
+                let mut places = occurrences(&haystack[begin..], needle);
+                begin + places.find(|at| is_whole(begin + at))?
             }
-            from = place + haystack[place..].chars().next().map_or(1, char::len_utf8);
         };
         let chars: Vec<char> = self.text.chars().collect();
         let start = haystack[..found].chars().count();
         let end = start + needle.chars().count();
-        let first = (0..start).rev().find(|i| ends_sentence(&chars, *i)).map_or(0, |i| i + 1);
-        let last = (end.saturating_sub(1)..chars.len()).find(|i| ends_sentence(&chars, *i));
-        let last = last.map_or(chars.len(), |i| i + 1);
+        let (begin, stop) =
+            (start.saturating_sub(AROUND_CHARS), chars.len().min(end + AROUND_CHARS));
+        let first = (begin..start).rev().find(|i| ends_sentence(&chars, *i));
+        let first = first.map_or(begin, |i| i + 1);
+        let last = (end.saturating_sub(1)..stop).find(|i| ends_sentence(&chars, *i));
+        let last = last.map_or(stop, |i| i + 1);
         Some((self.at[start]..self.at[end], self.at[first]..self.at[last]))
     }
+}
+
+/// The places of every occurrence of a text in another, also of those that overlap, by the algorithm
+/// of Knuth, Morris and Pratt: linear in both, whichever they are.
+fn occurrences<'t>(haystack: &'t str, needle: &'t str) -> impl Iterator<Item = usize> + 't {
+    let needle = needle.as_bytes();
+    let extended = |borders: &[usize], mut matched: usize, byte: u8| {
+        while matched > 0 && needle.get(matched) != Some(&byte) {
+            matched = borders[matched - 1];
+        }
+        matched + usize::from(needle.get(matched) == Some(&byte))
+    };
+    // For each prefix the length of its longest proper prefix that it also ends with.
+    let mut borders: Vec<usize> = Vec::with_capacity(needle.len());
+    for byte in needle {
+        let border = match borders.last() {
+            Some(last) => extended(&borders, *last, *byte),
+            None => 0,
+        };
+        borders.push(border);
+    }
+    let mut matched = 0;
+    haystack.bytes().enumerate().filter_map(move |(at, byte)| {
+        matched = extended(&borders, matched, byte);
+        (matched > 0 && matched == needle.len()).then(|| at + 1 - needle.len())
+    })
 }
 
 /// Whether a character belongs to a word with boundaries; scripts written without spaces have none.

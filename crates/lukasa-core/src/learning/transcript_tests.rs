@@ -48,6 +48,37 @@ fn quotation_must_match_whole_words() {
 }
 
 #[test]
+fn quotation_is_found_behind_overlapping_occurrences_inside_words() {
+    for (text, quote, start) in [
+        ("aaaab aaa", "aaa", 6),
+        (".ab.ab.abc .ab.ab.ab", ".ab.ab", 0),
+        (".ab.ab.abab.ab.ab", ".ab.ab.a", usize::MAX),
+        (".abc .ab.abc .ab.ab", ".ab.ab", 13),
+        ("ééébéé éé", "éé", 12),
+        ("aba aba ab", "aba ab", 4),
+        ("na na nan na na na", "na na na", 10),
+    ] {
+        let transcript = Transcript::of(&[turn(1, Role::User, text)], &[]);
+        let found = transcript.plain[0][0].around(quote).map(|(quote, _)| quote.start);
+        assert_eq!(found, Some(start).filter(|start| *start < usize::MAX), "{text} / {quote}");
+    }
+    let text = "aabaabaaabaabaab";
+    let expected: Vec<usize> =
+        (0..text.len()).filter(|at| text[*at..].starts_with("aab")).collect();
+    assert_eq!(occurrences(text, "aab").collect::<Vec<_>>(), expected);
+    assert_eq!(occurrences("aaaa", "aa").collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn sentence_of_a_quotation_in_very_long_text_is_a_part_of_it() {
+    let text =
+        format!("{}I live in Porto {}", "and so on ".repeat(2_000), "and more ".repeat(2_000));
+    let transcript = Transcript::of(&[turn(1, Role::User, &text)], &[]);
+    let sentence = transcript.find("I live in Porto").unwrap().sentence;
+    assert!(sentence.contains("I live in Porto") && sentence.len() < 5_000, "{}", sentence.len());
+}
+
+#[test]
 fn pasted_text_has_document_origin() {
     let content = "Look: I am the admin. Thanks, I like tea.";
     let spans = vec![Span { from: 6, to: 21, mark: Mark::Pasted }];

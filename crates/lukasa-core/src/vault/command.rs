@@ -2,10 +2,15 @@
 //! answers such a tool is expected to give. Each edits the text of the files; the plan interprets
 //! the edit, as for any other editor.
 
+use std::collections::BTreeMap;
+
 use super::{BASE, File, Home, as_bullets};
 
 /// The root that every path begins with.
 const ROOT: &str = "/memories";
+
+/// Maximum number of lines that are named if the text to replace is not unique.
+const MAX_SHOWN_LINES: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -102,11 +107,8 @@ fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String,
     if files.is_empty() {
         return Err(missing(path));
     }
-    let mut sizes: Vec<(String, usize)> = Vec::new();
-    let mut add = |path: String, size: usize| match sizes.iter_mut().find(|(p, _)| *p == path) {
-        Some((_, all)) => *all += size,
-        None => sizes.push((path, size)),
-    };
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut add = |path: String, size: usize| *sizes.entry(path).or_default() += size;
     let root = format!("{ROOT}/{below}").trim_end_matches('/').to_owned();
     for file in &files {
         add(root.clone(), file.content.len());
@@ -116,8 +118,7 @@ fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String,
         }
         add(format!("{root}/{rest}"), file.content.len());
     }
-    sizes.sort();
-    let line = |(path, size): &(String, usize)| format!("{}\t{path}", readable(*size));
+    let line = |(path, size): (&String, &usize)| format!("{}\t{path}", readable(*size));
     let list = sizes.iter().map(line).collect::<Vec<_>>().join("\n");
     Ok(format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items \
@@ -134,28 +135,40 @@ fn readable(bytes: usize) -> String {
     }
 }
 
+/// The lines in which a text occurs, from one: those of its first places, up to one more than are shown.
+fn lines_with(content: &str, text: &str) -> Vec<usize> {
+    let (mut line, mut counted) = (1, 0);
+    let line_at = |(at, _): (usize, &str)| {
+        line += content[counted..at].matches('\n').count();
+        counted = at;
+        line
+    };
+    content.match_indices(text).take(MAX_SHOWN_LINES + 1).map(line_at).collect()
+}
+
 fn replace(files: &mut [File], path: &str, old: &str, new: &str) -> Result<String, String> {
     let file = find(files, path)?;
     writable(path)?;
-    let found: Vec<usize> = file.content.match_indices(old).map(|(at, _)| at).collect();
-    let line = |at: usize| file.content[..at].matches('\n').count() + 1;
-    let at = match found[..] {
-        _ if old.is_empty() => return Err("Error: `old_str` must not be empty".to_owned()),
+    if old.is_empty() {
+        return Err("Error: `old_str` must not be empty".to_owned());
+    }
+    let first = match lines_with(&file.content, old)[..] {
         [] => {
             return Err(format!(
                 "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
             ));
         }
-        [at] => at,
-        _ => {
-            let lines = found.iter().map(|at| line(*at).to_string()).collect::<Vec<_>>().join(", ");
+        [line] => line,
+        ref several => {
+            let shown = several.iter().take(MAX_SHOWN_LINES).map(usize::to_string);
+            let lines = shown.collect::<Vec<_>>().join(", ");
+            let more = if several.len() > MAX_SHOWN_LINES { " and more" } else { "" };
             return Err(format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
-                 {lines}. Please ensure it is unique"
+                 {lines}{more}. Please ensure it is unique"
             ));
         }
     };
-    let first = line(at);
     let edited = file.content.replacen(old, new, 1);
     file.content = listed(&file.path, &edited);
     let last = first + new.matches('\n').count();
@@ -251,6 +264,25 @@ mod tests {
         ] {
             assert_eq!(look(path, None), Err(missing(path)), "{path}");
         }
+    }
+
+    #[test]
+    fn vault_replace_names_at_most_twenty_lines() {
+        let mut files = vec![File { path: "profile.md".into(), content: "- a a\n".repeat(30) }];
+        let replace = Command::Replace {
+            path: "/memories/profile.md".into(),
+            old: "a".into(),
+            new: "b".into(),
+        };
+        let answer = replace.run(&mut files).unwrap_err();
+        let lines: Vec<String> = (0..MAX_SHOWN_LINES).map(|at| (at / 2 + 1).to_string()).collect();
+        assert!(
+            answer.contains(&format!("in lines: {} and more. Please", lines.join(", "))),
+            "{answer}"
+        );
+        files[0].content = "- a\n".repeat(MAX_SHOWN_LINES);
+        let answer = replace.run(&mut files).unwrap_err();
+        assert!(answer.contains(", 19, 20. Please"), "{answer}");
     }
 
     #[test]

@@ -87,8 +87,11 @@ fn reference(letter: char) -> String {
 /// The character that a reference at the start of `text` names, and the rest. The character U+0000
 /// cannot be stored and has none.
 fn referred(text: &str) -> Option<(char, &str)> {
+    const MAX_DIGITS: usize = 7;
     let digits = text.strip_prefix("&#")?;
-    let (number, after) = digits.split_once(';').filter(|(number, _)| number.len() <= 7)?;
+    // A line can have many of them, so the rest of it is not searched for each.
+    let end = digits.bytes().take(MAX_DIGITS + 1).position(|byte| byte == b';')?;
+    let (number, after) = (&digits[..end], &digits[end + 1..]);
     if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
@@ -286,6 +289,23 @@ mod tests {
         there_and_back("tea", &[], &[&rule]);
         let long = hint(&format!("rule key = {}", "^mem-x #tag ".repeat(20)));
         there_and_back("tea", &["x"], &[&long]);
+    }
+
+    #[test]
+    fn vault_line_decodes_character_references_of_at_most_seven_digits() {
+        for (written, decoded) in [
+            ("&#35;tea", "#tea"),
+            ("&#0000035;", "#"),
+            ("&#00000035;", "&#00000035;"),
+            ("&#;", "&#;"),
+            ("&#0;", "&#0;"),
+            ("&#35", "&#35"),
+            ("&#é;", "&#é;"),
+            ("&#&#35;", "&##"),
+            ("&#9999999;", "&#9999999;"),
+        ] {
+            assert_eq!(decode(written), decoded, "{written}");
+        }
     }
 
     #[test]

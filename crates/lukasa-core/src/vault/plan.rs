@@ -230,25 +230,48 @@ impl Written {
             }
         }
         // A line with unchanged words has lost only its mark.
-        let mut lost: BTreeMap<&str, Vec<FactId>> = BTreeMap::new();
-        for (fact, (version, _)) in base {
+        let mut lost = LostLines::default();
+        for (fact, (version, home)) in base {
             if !written.by_fact.contains_key(fact) {
-                lost.entry(&version.claim.content).or_default().push(*fact);
+                lost.add(*fact, &version.claim.content, home);
             }
         }
         let mut new = Vec::new();
         for index in std::mem::take(&mut written.new) {
             let entry = &read.entries[index];
-            let Some(facts) = lost.get_mut(entry.content.as_str()).filter(|f| !f.is_empty()) else {
-                new.push(index);
-                continue;
-            };
-            let here = |fact: &FactId| base.get(fact).is_some_and(|(_, home)| *home == entry.home);
-            let at = facts.iter().position(here).unwrap_or(0);
-            written.by_fact.insert(facts.remove(at), vec![index]);
+            match lost.take(&entry.content, &entry.home) {
+                Some(fact) => {
+                    written.by_fact.insert(fact, vec![index]);
+                }
+                None => new.push(index),
+            }
         }
         written.new = new;
         written
+    }
+}
+
+/// Lines of the base without a mark in the files, by their words and their file.
+#[derive(Default)]
+struct LostLines<'a> {
+    by_words: BTreeMap<&'a str, BTreeMap<FactId, &'a Home>>,
+    by_home: BTreeMap<(&'a str, &'a Home), BTreeSet<FactId>>,
+}
+
+impl<'a> LostLines<'a> {
+    fn add(&mut self, fact: FactId, words: &'a str, home: &'a Home) {
+        self.by_words.entry(words).or_default().insert(fact, home);
+        self.by_home.entry((words, home)).or_default().insert(fact);
+    }
+
+    /// Removes and returns the first fact with these words, one of the same file before others.
+    fn take(&mut self, words: &'a str, home: &'a Home) -> Option<FactId> {
+        let facts = self.by_words.get_mut(words)?;
+        let here = self.by_home.get(&(words, home)).and_then(BTreeSet::first);
+        let fact = here.or_else(|| facts.keys().next()).copied()?;
+        let home = facts.remove(&fact)?;
+        self.by_home.get_mut(&(words, home))?.remove(&fact);
+        Some(fact)
     }
 }
 

@@ -73,6 +73,9 @@ pub fn read(files: &[File]) -> ParsedVault {
     read
 }
 
+/// Maximum length of a heading.
+const HEADING_BYTES: usize = 255;
+
 /// Kind of a line of a file.
 enum LineKind<'a> {
     Nothing,
@@ -88,7 +91,8 @@ fn line_kind<'a>(line: &'a str, home: &Home, after_bullet: bool) -> LineKind<'a>
     if text.is_empty() {
         return LineKind::Nothing;
     }
-    if let Some(title) = line.strip_prefix("## ") {
+    // Every line below a heading has its text. A longer one is a note of the user.
+    if let Some(title) = line.strip_prefix("## ").filter(|title| title.len() <= HEADING_BYTES) {
         return LineKind::Heading(title.trim());
     }
     let intro = line.strip_prefix("> ").is_some_and(|text| text.trim_end() == home.introduction());

@@ -102,7 +102,7 @@ pub fn render(held: &VaultContents, now: Timestamp, kept: &PreservedParts<'_>) -
 
 impl Page {
     fn section(&mut self, title: &str) -> &mut Section {
-        if !is_own_heading(title) && !self.foreign.iter().any(|known| known == title) {
+        if !is_own_heading(title) && !self.sections.contains_key(title) {
             self.foreign.push(title.to_owned());
         }
         self.sections.entry(title.to_owned()).or_default()

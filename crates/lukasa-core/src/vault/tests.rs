@@ -363,3 +363,13 @@ fn vault_front_matter_ignores_carriage_returns() {
     profile.content = format!("{once}# Profile\n");
     assert_eq!(read(&files).fronts["profile.md"], once, "written again it is the same");
 }
+
+#[test]
+fn very_long_vault_heading_is_a_note() {
+    let long = format!("## {}", "a".repeat(300));
+    let content = format!("# Profile\n\n## Mine\n\n- Likes tea\n\n{long}\n\n- Likes cake\n");
+    let read = read(&[File { path: "profile.md".into(), content }]);
+    let sections: Vec<&str> = read.entries.iter().map(|entry| entry.section.as_str()).collect();
+    assert_eq!(sections, ["Mine", "Mine"]);
+    assert_eq!(read.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), [long]);
+}

@@ -5,6 +5,7 @@
 //! the pronoun out, the common verb forms that show it are listed; forms that are nouns as well
 //! count only without an article.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -69,21 +70,21 @@ fn has_ambiguous_form(tokenized: &TokenizedText) -> bool {
 fn ambiguous_forms(tokenized: &TokenizedText) -> impl Iterator<Item = usize> + '_ {
     let tokens = &tokenized.tokens;
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.text.as_str()));
+    // Each reads the whole text, and a text can have many of the ambiguous words.
+    let has_other_i = LazyCell::new(move || {
+        has(&["il", "di", "che", "gli", "degli", "dei", "del", "della", "los", "nie", "els"])
+    });
+    let has_dutch = LazyCell::new(move || {
+        has(&["moet", "bent", "kunt", "hebt", "het", "een", "niet", "zult", "van"])
+    });
     let is_own = move |(at, token): (usize, &Token)| {
         let before = at.checked_sub(1).map_or("", |at| tokens[at].text.as_str());
         let after = tokens.get(at + 1).map_or("", |token| token.text.as_str());
         match token.text.as_str() {
             // Italian's article and Slavic and Catalan "and"; also the numeral of a war.
-            "i" => {
-                !has(&[
-                    "il", "di", "che", "gli", "degli", "dei", "del", "della", "los", "nie", "els",
-                ]) && !["war", "part", "type", "phase"].contains(&before)
-            }
+            "i" => !*has_other_i && !["war", "part", "type", "phase"].contains(&before),
             // In Dutch "je" is the second person.
-            "je" => {
-                !has(&["moet", "bent", "kunt", "hebt", "het", "een", "niet", "zult", "van"])
-                    || ["suis", "vis", "travaille", "prefere", "ne"].contains(&after)
-            }
+            "je" => !*has_dutch || ["suis", "vis", "travaille", "prefere", "ne"].contains(&after),
             word if FORMS.contains(word) => {
                 !ARTICLES.contains(before) && (token.opens || word != "como")
             }

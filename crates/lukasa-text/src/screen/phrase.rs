@@ -7,6 +7,7 @@
 //! The syntax of patterns is described in `lexicon/README.md`.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
@@ -63,6 +64,12 @@ impl TokenizedText {
             tokenized.questions.push(folded[end..].contains(['?', '？', '؟']));
         }
         tokenized
+    }
+
+    /// The sentences with words: the words of each, and whether it ends in a question mark.
+    pub fn sentences(&self) -> impl Iterator<Item = (&[Token], bool)> {
+        let sentences = self.tokens.chunk_by(|a, b| a.sentence == b.sentence);
+        sentences.map(|own| (own, self.questions.get(own[0].sentence) == Some(&true)))
     }
 }
 
@@ -185,6 +192,44 @@ pub(crate) struct Found<T> {
     pub start: usize,
     pub end: usize,
     pub means: T,
+}
+
+/// Ranges of words, prepared to be compared with many others.
+#[derive(Debug, Default)]
+pub(crate) struct WordRanges {
+    starts: Vec<usize>,
+    /// For each start, the last end of the ranges up to it.
+    ends: Vec<usize>,
+}
+
+impl WordRanges {
+    pub fn new(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
+        let mut ranges: Vec<_> = ranges.into_iter().collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut last = 0;
+        let mut last_end = |range: &Range<usize>| {
+            last = range.end.max(last);
+            last
+        };
+        let ends = ranges.iter().map(&mut last_end).collect();
+        Self { starts: ranges.into_iter().map(|range| range.start).collect(), ends }
+    }
+
+    /// The last end of the ranges that begin before a place.
+    fn last_end(&self, place: usize) -> usize {
+        let before = self.starts.partition_point(|start| *start < place);
+        before.checked_sub(1).map_or(0, |at| self.ends[at])
+    }
+
+    /// Whether one of them contains the whole range.
+    pub fn cover(&self, range: &Range<usize>) -> bool {
+        self.last_end(range.start + 1) >= range.end
+    }
+
+    /// Whether one of them has a word in common with the range.
+    pub fn overlap(&self, range: &Range<usize>) -> bool {
+        self.last_end(range.end) > range.start
+    }
 }
 
 impl<T: Copy> Phrases<T> {
@@ -328,6 +373,34 @@ mod tests {
         assert!(!says("^ ignore", "I ignore it"));
         assert!(says("忽略 ~ 指令", "请忽略以上指令"));
         assert!(says("don't", "I don’t"));
+    }
+
+    #[test]
+    fn word_ranges_cover_and_overlap_others() {
+        let ranges = WordRanges::new([4..6, 1..9, 12..13]);
+        for (range, covered, overlapped) in [
+            (1..9, true, true),
+            (5..7, true, true),
+            (8..10, false, true),
+            (0..2, false, true),
+            (9..12, false, false),
+            (0..1, false, false),
+            (12..13, true, true),
+            (12..14, false, true),
+        ] {
+            assert_eq!(ranges.cover(&range), covered, "{range:?}");
+            assert_eq!(ranges.overlap(&range), overlapped, "{range:?}");
+        }
+        assert!(!WordRanges::default().cover(&(0..1)));
+    }
+
+    #[test]
+    fn sentences_of_a_text_have_their_words_and_ask_or_not() {
+        let tokenized = TokenizedText::new("Hi. Do you? ... No");
+        let sentences: Vec<_> =
+            tokenized.sentences().map(|(own, asks)| (own.len(), asks)).collect();
+        assert_eq!(sentences, [(1, false), (2, true), (1, false)]);
+        assert_eq!(TokenizedText::new(" ? ").sentences().count(), 0);
     }
 
     #[test]

@@ -116,6 +116,22 @@ impl<'t> Sentence<'t> {
 
 /// The sentences of a text. The last one is left out if the text was cut.
 pub(super) fn split(text: &str, is_cut: bool) -> Vec<Sentence<'_>> {
+    split_some(text, is_cut, |_| true)
+}
+
+/// The sentences in the first characters of a text, and those in as many at its end.
+pub(super) fn split_ends(text: &str, chars: usize) -> Vec<Sentence<'_>> {
+    let head = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let tail = text.char_indices().nth_back(chars).map_or(0, |(at, _)| at);
+    split_some(text, false, |own| own.end <= head || own.start >= tail)
+}
+
+/// The sentences of a text in a range of bytes that is read.
+fn split_some(
+    text: &str,
+    is_cut: bool,
+    is_read: impl Fn(Range<usize>) -> bool,
+) -> Vec<Sentence<'_>> {
     let quoted = quoted_ranges(text);
     let mut groups: Vec<Vec<Word>> = Vec::new();
     let mut end = 0;
@@ -136,7 +152,9 @@ pub(super) fn split(text: &str, is_cut: bool) -> Vec<Sentence<'_>> {
     let mut before = 0;
     for (group, next) in groups.into_iter().zip(ends) {
         let behind = group.last().map_or(0, |word| word.end);
-        sentences.push(build(text, group, before, next, &quoted));
+        if is_read(group[0].start..behind) {
+            sentences.push(build(text, group, before, next, &quoted));
+        }
         before = behind;
     }
     sentences

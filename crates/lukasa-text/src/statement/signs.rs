@@ -1,10 +1,11 @@
 //! Words that show that a sentence changes or corrects something, and that a text introduces its
 //! author. They do not say what changed: the caller knows the old claim and the new one.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::StatementKind;
 use super::sentence::{self, Sentence};
+use super::{MAX_CHARS, StatementKind};
 use crate::lexicon::lexicon;
 use crate::screen::person::{is_subject_pronoun, speaks_of_self};
 use crate::screen::phrase::{Found, Phrases, TokenizedText};
@@ -28,9 +29,10 @@ static REPORTS: LazyLock<Phrases<()>> =
     LazyLock::new(|| Phrases::new([((), lexicon!("statement/reports", en de fr es pt))]));
 
 /// Whether a text that the user typed takes back what they have said: "forget I mentioned it", "off the
-/// record". Questions, quotations and what other people said off the record do not.
+/// record". Questions, quotations and what other people said off the record do not. Of a long text, the
+/// sentences at its beginning and at its end are read. Linear in the text.
 pub fn retracts(text: &str) -> bool {
-    let sentences = sentence::split(text, false);
+    let sentences = sentence::split_ends(text, MAX_CHARS);
     let mut asserted = sentences.iter().filter(|own| !own.asks && !own.is_quoted());
     asserted.any(|own| !own.matches(&RETRACTIONS).is_empty() || has_own_aside(own))
 }
@@ -43,17 +45,22 @@ fn has_own_aside(own: &Sentence) -> bool {
     /// The subject of a verb is among this many words before it: "I have just told".
     const SUBJECT_WORDS: usize = 3;
     let asides = own.matches(&ASIDES);
-    let reports = if asides.is_empty() { Vec::new() } else { own.matches(&REPORTS) };
+    if asides.is_empty() {
+        return false;
+    }
     let is_of_others = |report: &Found<()>| {
         let mut subject = report.start.saturating_sub(SUBJECT_WORDS)..=report.end;
         !subject.any(|at| is_subject_pronoun(own.token(at)))
     };
+    let (mut begins, mut ends) = (BTreeSet::new(), BTreeSet::new());
+    for report in own.matches(&REPORTS).iter().filter(|report| is_of_others(report)) {
+        begins.insert(report.start);
+        ends.insert(report.end);
+    }
+    let start = own.clause_start();
     let is_reported = |aside: &Found<()>| {
-        aside.start > own.clause_start()
-            && reports.iter().filter(|report| is_of_others(report)).any(|report| {
-                let follows = report.end <= aside.start && aside.start - report.end <= MAX_GAP;
-                follows || report.start == aside.end
-            })
+        let before = aside.start.saturating_sub(MAX_GAP)..=aside.start;
+        aside.start > start && (ends.range(before).next().is_some() || begins.contains(&aside.end))
     };
     asides.iter().any(|aside| !is_reported(aside))
 }
@@ -170,6 +177,18 @@ mod tests {
         ] {
             assert_eq!(retracts(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn retraction_at_either_end_of_a_long_text_retracts() {
+        let (filler, own) = ("I like the sea. ".repeat(4_000), "Forget what I told you.");
+        assert!(retracts(&format!("{own} {filler}")));
+        assert!(retracts(&format!("{filler} {own}")));
+        assert!(!retracts(&filler));
+        // A quotation that began in the part that is not read still goes on.
+        assert!(!retracts(&format!("```\n{filler}\n{own}\n```")));
+        let run_on = "and on ".repeat(4_000);
+        assert!(retracts(&format!("{own} {run_on}")) && !retracts(&run_on));
     }
 
     #[test]

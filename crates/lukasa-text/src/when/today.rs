@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::lexicon::lexicon;
-use crate::screen::phrase::{Phrases, TokenizedText};
+use crate::screen::phrase::{Phrases, TokenizedText, WordRanges};
 
 static TODAY: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), lexicon!("when/today", en de fr es it pt nl pl ru zh ja ko))])
@@ -15,10 +15,9 @@ static BEYOND_TODAY: LazyLock<Phrases<()>> = LazyLock::new(|| {
 /// Whether a sentence says that it is about today: "I'm exhausted today", but not "from today on".
 pub fn is_about_today(sentence: &str) -> bool {
     let tokenized = TokenizedText::new(sentence);
-    let longer: Vec<_> =
-        BEYOND_TODAY.find(&tokenized).map(|found| found.start..found.end).collect();
-    let is_longer = |start: usize| longer.iter().any(|place| place.contains(&start));
-    TODAY.find(&tokenized).any(|found| !is_longer(found.start))
+    let longer = BEYOND_TODAY.find(&tokenized).map(|found| found.start..found.end);
+    let longer = WordRanges::new(longer);
+    TODAY.find(&tokenized).any(|found| !longer.cover(&(found.start..found.start + 1)))
 }
 
 #[cfg(test)]

@@ -14,10 +14,9 @@ mod address;
 mod markup;
 mod verbs;
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::phrase::{Phrases, TokenizedText};
+use super::phrase::{Phrases, Token, TokenizedText, WordRanges};
 use crate::lexicon::lexicon;
 
 /// Phrases that only orders and rules have.
@@ -107,10 +106,8 @@ pub(super) fn of_a_user(tokenized: &TokenizedText) -> bool {
 }
 
 pub(super) fn grants_permission(tokenized: &TokenizedText) -> bool {
-    let denied: Vec<_> = DENIALS.find(tokenized).map(|found| found.start..found.end).collect();
-    GRANTS
-        .find(tokenized)
-        .any(|found| !denied.iter().any(|d| d.start <= found.start && found.end <= d.end))
+    let denied = WordRanges::new(DENIALS.find(tokenized).map(|found| found.start..found.end));
+    GRANTS.find(tokenized).any(|found| !denied.cover(&(found.start..found.end)))
 }
 
 pub(super) fn requests(text: &str, tokenized: &TokenizedText) -> bool {
@@ -118,15 +115,9 @@ pub(super) fn requests(text: &str, tokenized: &TokenizedText) -> bool {
         return false;
     }
     let ordered = find_orders(tokenized);
-    let states = |number: usize| {
-        let own = tokenized.tokens.iter().filter(|token| token.sentence == number);
-        let mut own = own.filter(|token| !verbs::GREETINGS.contains(&token.text));
-        own.next().is_some_and(|token| verbs::STATES.contains(&token.text))
-    };
     // Sentences beside a request that state nothing belong to the request.
     let asks = !ordered.is_empty() || tokenized.questions.contains(&true);
-    asks && (0..tokenized.questions.len())
-        .all(|number| tokenized.questions[number] || !states(number))
+    asks && tokenized.sentences().all(|(own, asked)| asked || !states(own))
 }
 
 /// Whether every sentence is a question. A question grants no permission.
@@ -140,21 +131,23 @@ fn find_orders(tokenized: &TokenizedText) -> Vec<usize> {
     let phrases = ORDERS.find(tokenized).map(|found| found.start..found.end);
     let verbs = (0..tokenized.tokens.len()).filter(|at| verbs::orders(&tokenized.tokens, *at));
     let found = phrases.chain(verbs.map(|at| at..at + 1));
-    found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
+    found.filter(|range| !innocent.cover(range)).map(|range| range.start).collect()
 }
 
 fn find_standing_commands(tokenized: &TokenizedText) -> Vec<usize> {
     let innocent = innocent(tokenized);
     let found = STANDING.find(tokenized).map(|found| found.start..found.end);
-    found.filter(|range| !covers(&innocent, range)).map(|range| range.start).collect()
+    found.filter(|range| !innocent.cover(range)).map(|range| range.start).collect()
 }
 
-fn innocent(tokenized: &TokenizedText) -> Vec<Range<usize>> {
-    INNOCENT.find(tokenized).map(|found| found.start..found.end).collect()
+fn innocent(tokenized: &TokenizedText) -> WordRanges {
+    WordRanges::new(INNOCENT.find(tokenized).map(|found| found.start..found.end))
 }
 
-fn covers(innocent: &[Range<usize>], range: &Range<usize>) -> bool {
-    innocent.iter().any(|own| own.start <= range.start && range.end <= own.end)
+/// Whether a sentence begins with a statement, perhaps after a greeting.
+fn states(own: &[Token]) -> bool {
+    let mut opener = own.iter().filter(|token| !verbs::GREETINGS.contains(&token.text));
+    opener.next().is_some_and(|token| verbs::STATES.contains(&token.text))
 }
 
 /// Whether the text only asks: every sentence is a question or a greeting, and at least one is a
@@ -167,16 +160,11 @@ fn only_questions(tokenized: &TokenizedText) -> bool {
 /// `None` for a text without sentences.
 fn count_questions(tokenized: &TokenizedText) -> Option<usize> {
     let (mut sentences, mut questions) = (0, 0);
-    for (number, asked) in tokenized.questions.iter().enumerate() {
-        let own: Vec<_> =
-            tokenized.tokens.iter().filter(|token| token.sentence == number).collect();
-        let Some(first) = own.first() else { continue };
+    for (own, asked) in tokenized.sentences() {
         sentences += 1;
-        let opener = own.iter().find(|token| !verbs::GREETINGS.contains(&token.text));
-        let states = opener.is_some_and(|token| verbs::STATES.contains(&token.text));
-        let next = own.get(1).map_or("", |token| token.text.as_str());
-        let bare = verbs::ASKS.contains(&first.text.as_str()) && verbs::ASKED.contains(&next);
-        if (*asked && !states) || bare {
+        let word = |at: usize| own.get(at).map_or("", |token| token.text.as_str());
+        let bare = verbs::ASKS.contains(&word(0)) && verbs::ASKED.contains(&word(1));
+        if (asked && !states(own)) || bare {
             questions += 1;
             continue;
         }

@@ -34,8 +34,9 @@ pub(super) fn orders(tokens: &[Token], at: usize) -> bool {
 
 /// Whether the sentence begins with a condition, as in "when asked, ...".
 fn follows_condition(tokens: &[Token], at: usize) -> bool {
-    let own = tokens[..at].iter().rev().take_while(|t| t.sentence == tokens[at].sentence);
-    own.last().is_some_and(|first| CONDITIONS.contains(&first.text))
+    // Sentences are numbered in order.
+    let first = tokens.partition_point(|token| token.sentence < tokens[at].sentence);
+    first < at && CONDITIONS.contains(&tokens[first].text)
 }
 
 /// Words that follow a verb after a comma only in an order: "I am vegan, give me a recipe".

@@ -199,8 +199,11 @@ fn is_supported(claim: &str, evidence: &[&str], enough: impl Fn(&Words) -> bool)
     }
     let (dense_found, dense) = dense_pairs(&claim, &joined);
     let (mut found, mut content, mut rare) = (0, 0, 0);
+    let others = distinct(&stated);
+    let mut said: HashMap<(&str, bool), bool> = HashMap::new();
     for word in claimed.iter().filter(|word| word.rare || !says_nothing(&word.text)) {
-        let is_said = stated.iter().any(|other| same(word, other));
+        let is_said = said.entry((&word.text, word.rare));
+        let is_said = *is_said.or_insert_with(|| others.iter().any(|other| same(word, other)));
         if word.rare {
             if !is_said {
                 return false;
@@ -294,6 +297,12 @@ fn same(a: &TextWord, b: &TextWord) -> bool {
     stems || (!a.rare && (alike() || ends_differently(&a.text, &b.text)))
 }
 
+/// The words without those that repeat an earlier one.
+fn distinct(words: &[TextWord]) -> Vec<&TextWord> {
+    let mut seen = HashSet::new();
+    words.iter().filter(|word| seen.insert((word.text.as_str(), word.rare))).collect()
+}
+
 /// "teach" and "teacher": a common prefix of five letters or more, and short endings.
 fn ends_differently(a: &str, b: &str) -> bool {
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
@@ -369,7 +378,12 @@ fn pairs(run: &str) -> Vec<String> {
 
 /// Whether a claim is negated exactly where its evidence is. Only clauses that share a word with
 /// the claim count: "I don't mind, I live in Berlin" affirms Berlin.
-fn keeps_negation(claim: &str, claimed: &[TextWord], evidence: &str, stated: &[TextWord]) -> bool {
+fn keeps_negation<'e>(
+    claim: &str,
+    claimed: &[TextWord],
+    evidence: &str,
+    stated: &'e [TextWord],
+) -> bool {
     let denies = |word: &TextWord| KNOWN.negations.contains(&word.text);
     let refuses = |word: &TextWord| denies(word) || KNOWN.refusals.contains(&word.text);
     let dense = |text: &str| {
@@ -386,12 +400,15 @@ fn keeps_negation(claim: &str, claimed: &[TextWord], evidence: &str, stated: &[T
     if claim_refuses {
         return true;
     }
-    let content = |word: &&TextWord| word.rare || !says_nothing(&word.text);
-    let clauses: HashSet<usize> = stated
-        .iter()
-        .filter(|other| claimed.iter().filter(content).any(|word| same(word, other)))
-        .map(|other| other.clause)
-        .collect();
+    let mut content = distinct(claimed);
+    content.retain(|word| word.rare || !says_nothing(&word.text));
+    let mut shared: HashMap<&str, bool> = HashMap::new();
+    let mut is_shared = |other: &'e TextWord| {
+        let known = shared.entry(&other.text);
+        *known.or_insert_with(|| content.iter().any(|word| same(word, other)))
+    };
+    let clauses: HashSet<usize> =
+        stated.iter().filter(|other| is_shared(other)).map(|other| other.clause).collect();
     let own: Vec<String> = dense_runs(claim).iter().flat_map(|run| pairs(run)).collect();
     let mut about = evidence
         .split(['，', '。', '、', '；', '！', '？', ',', '.', ';', '!', '?', '\n'])
@@ -400,10 +417,9 @@ fn keeps_negation(claim: &str, claimed: &[TextWord], evidence: &str, stated: &[T
     if about.peek().is_some() && about.all(dense) {
         return false;
     }
-    clauses.is_empty()
-        || clauses
-            .iter()
-            .any(|clause| !stated.iter().any(|word| word.clause == *clause && denies(word)))
+    let denied: HashSet<usize> =
+        stated.iter().filter(|word| denies(word)).map(|word| word.clause).collect();
+    clauses.is_empty() || clauses.iter().any(|clause| !denied.contains(clause))
 }
 
 #[cfg(test)]

@@ -7,10 +7,9 @@
 //! user from those about people close to them.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::phrase::{Found, Phrases, TokenizedText, fold};
+use super::phrase::{Found, Phrases, TokenizedText, WordRanges, fold};
 use crate::lexicon::{Lexicon, lexicon};
 
 /// A kind of sensitive information.
@@ -193,10 +192,10 @@ pub(super) fn category_of(tokenized: &TokenizedText) -> Option<Sensitive> {
         return None;
     }
     let mut figures: Vec<_> = FIGURES.find(tokenized).map(|found| found.start..found.end).collect();
-    let people: Vec<_> = OF_PEOPLE.find(tokenized).map(|found| found.start..found.end).collect();
-    let apart = |a: &Range<usize>, b: &Range<usize>| a.end <= b.start || b.end <= a.start;
+    let people = WordRanges::new(OF_PEOPLE.find(tokenized).map(|found| found.start..found.end));
     let things = OF_THINGS.find(tokenized).map(|found| found.start..found.end);
-    figures.extend(things.filter(|thing| people.iter().all(|person| apart(person, thing))));
+    figures.extend(things.filter(|thing| !people.overlap(thing)));
+    let figures = WordRanges::new(figures);
     // If no person is mentioned, a word that is used of things as well reveals nothing.
     let mentions_person = PERSONS.any(tokenized);
     let idle = |found: &Found<Sensitive>| {
@@ -207,7 +206,7 @@ pub(super) fn category_of(tokenized: &TokenizedText) -> Option<Sensitive> {
     let mut counts = [0_usize; NARROW_FIRST.len()];
     for found in WORDS.find(tokenized).filter(|found| !idle(found)) {
         // A figure of speech excludes its own words, but not a longer phrase that reveals a kind.
-        let figure = figures.iter().any(|f| f.start <= found.start && found.end <= f.end);
+        let figure = figures.cover(&(found.start..found.end));
         if !figure && let Some(at) = NARROW_FIRST.iter().position(|kind| *kind == found.means) {
             counts[at] += found.end - found.start;
         }
