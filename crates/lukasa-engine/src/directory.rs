@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use lukasa_core::job::Task;
 use lukasa_core::learning::explicit;
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, CallerKind, Domain, Refusal, TenantId, Timestamp, UserId};
+use lukasa_core::{Caller, CallerKind, Domain, Ids, Refusal, TenantId, Timestamp, UserId};
 use lukasa_store::directory::User;
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{
@@ -44,7 +44,7 @@ impl TenantDirectory {
     }
 
     /// Creates a user before their first memory, or an empty one in place of a deleted user. With
-    /// `minutes` the user is temporary and counts as deleted when the time is up.
+    /// `minutes` the user is temporary: from then on they count as deleted, and a job erases them.
     pub async fn create_user(
         &self,
         tenant: TenantId,
@@ -64,7 +64,18 @@ impl TenantDirectory {
         if erasure::unfinished(&scope).await?.is_some() {
             return Err(lukasa_store::Error::Unavailable("the user is being erased".into()).into());
         }
+        // Nor must the rows of an expired user.
+        let there = directory::me(&scope).await?;
+        if there.is_some_and(|user| user.deleted_at.is_none() && user.is_gone(now)) {
+            queue_erasure(&scope, now, now).await?;
+            scope.commit().await?;
+            let why = "the user has expired and is about to be erased";
+            return Err(lukasa_store::Error::Unavailable(why.into()).into());
+        }
         directory::create_user(&scope, name, ends, now).await?;
+        if let Some(ends) = ends {
+            queue_erasure(&scope, ends, now).await?;
+        }
         let user = directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
         scope.commit().await?;
         Ok(user)
@@ -188,6 +199,15 @@ impl TenantDirectory {
         let since = opened.into_iter().find(|(open, _)| open == name).map(|(_, at)| at);
         Ok(UserDomain { domain, opted_in_at: since, admits_inferred })
     }
+}
+
+/// Queues the job that finds the scope's own user expired, and erases them.
+async fn queue_erasure(scope: &Scope, expires_at: Timestamp, now: Timestamp) -> Result<()> {
+    let (due, now) = (micros(expires_at), micros(now));
+    let id = Ids::new(now, scope.user().uuid().into_bytes()).job();
+    let mut batch = Batch::default();
+    job::queue_sole(&mut batch, scope, id, &Task::Upkeep, due, now);
+    Ok(scope.run(&batch).await?)
 }
 
 /// Queues the jobs that learn what was left out because a domain was not open.

@@ -20,7 +20,7 @@ use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::portraits::Portraits;
 use crate::queue::{JobFailure, JobQueue};
-use crate::removal::Removals;
+use crate::removal::{Erasures, Removals};
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
 use crate::statements::Statements;
@@ -40,6 +40,7 @@ pub struct Jobs {
     pub(crate) statements: Statements,
     pub(crate) learning: Learning,
     pub(crate) removals: Removals,
+    pub(crate) erasures: Erasures,
     pub(crate) observations: Observations,
     pub(crate) consolidation: Consolidator,
     pub(crate) portraits: Portraits,
@@ -85,9 +86,14 @@ impl Jobs {
         let scope = self.parts.store.read(job.tenant, job.user).await?;
         let (user, paused) = try_join!(directory::me(&scope), policy::is_paused(&scope))?;
         drop(scope);
-        let Some(user) = user.filter(|user| !user.is_gone(moment.now)) else {
+        let Some(user) = user.filter(|user| user.deleted_at.is_none()) else {
             return self.queue.drop_job(job).await;
         };
+        if user.is_gone(moment.now) {
+            self.erasures.erase_expired(job.tenant, job.user, moment).await?;
+            // Its row is removed with the others, unless the erasure continues later.
+            return self.queue.drop_job(job).await;
+        }
         let caller = Caller {
             tenant: job.tenant,
             user: job.user,
@@ -123,7 +129,7 @@ impl Jobs {
                 self.learning.compress_session(&request, job, &session).await
             }
             Task::Retell(range) => self.learning.retell(&request, job, &range).await,
-            Task::Upkeep => self.run_upkeep(&request, job, paused).await,
+            Task::Upkeep => self.run_upkeep(&request, job, user.expires_at, paused).await,
             Task::Deliver => self.webhooks.deliver(&request, job).await,
         }
     }
@@ -132,12 +138,13 @@ impl Jobs {
     /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
     /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
     /// is logged and does not stop the others; the next run repeats it. While memory is paused, only
-    /// rows are removed. Queues the next run for when the next row expires; if there is none, the
-    /// next write queues it.
+    /// rows are removed. Queues the next run for when the next row expires, or a temporary user; if
+    /// there is none, the next write queues it.
     async fn run_upkeep(
         &self,
         request: &Request,
         job: &ClaimedJob,
+        user_expires_at: Option<Timestamp>,
         is_paused: bool,
     ) -> Result<(), JobFailure> {
         let mut failed = false;
@@ -174,11 +181,11 @@ impl Jobs {
             true => Some(now),
             false => next_expiry(job::oldest(&scope).await?, policy.history()),
         };
-        match next {
-            Some(next) => {
-                // Rows written in the meantime may expire before that.
-                let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
-                let due = next_upkeep(job.user, now.max(next.min(soon)));
+        // Rows written in the meantime may expire before that.
+        let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
+        let due = next.map(|next| next_upkeep(job.user, now.max(next.min(soon))));
+        match [due, user_expires_at].into_iter().flatten().min() {
+            Some(due) => {
                 let id = request.job_id("upkeep");
                 job::queue_sole(&mut batch, &scope, id, &Task::Upkeep, due, now);
             }

@@ -136,6 +136,14 @@ impl Modules {
         );
         let portraits = Portraits::new(parts(), tx(), policies.clone(), chat.clone());
         let webhooks = TenantWebhooks::new(parts(), state.webhook_sender);
+        let erasures = Erasures::new(
+            parts(),
+            tx(),
+            journal,
+            subscriptions.clone(),
+            signatures.clone(),
+            removals.clone(),
+        );
         let jobs = Jobs {
             parts: parts(),
             queue: queue.clone(),
@@ -144,6 +152,7 @@ impl Modules {
             statements,
             learning: learning.clone(),
             removals: removals.clone(),
+            erasures: erasures.clone(),
             observations: observations.clone(),
             consolidation: consolidation.clone(),
             portraits: portraits.clone(),
@@ -175,14 +184,7 @@ impl Modules {
             credentials: Credentials::new(parts(), tx()),
             directory: TenantDirectory::new(parts()),
             embeddings,
-            erasures: Erasures::new(
-                parts(),
-                tx(),
-                journal,
-                subscriptions.clone(),
-                signatures.clone(),
-                removals.clone(),
-            ),
+            erasures,
             events: Events::new(tx(), subscriptions),
             facts,
             insights: Statistics::new(parts(), tx()),

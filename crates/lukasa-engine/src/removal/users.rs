@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
+use lukasa_core::audit::{ActorKind, AuditActor, AuditEntry, AuditEvent};
 use lukasa_core::time::micros;
 use lukasa_core::{ErasureId, Ids, SpaceName, TenantId, Timestamp, UserId, Verb};
 use lukasa_store::erasure::{self, Erasure, Rows};
@@ -109,6 +109,22 @@ impl Erasures {
             Error::UserNotFound => Error::SpaceNotFound,
             other => other,
         })
+    }
+
+    /// Erases a temporary user whose time is up, as far as it gets in the time of a worker;
+    /// [`Self::continue_erasure`] removes the rest.
+    pub(crate) async fn erase_expired(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        moment: Moment,
+    ) -> Result<()> {
+        let by = AuditActor::new(tenant, ActorKind::Job, "expiry");
+        match self.erase_within(by, user, moment, WORKER_BUDGET).await {
+            // A request has erased them in the meantime.
+            Ok(_) | Err(Error::UserNotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn erase_within(

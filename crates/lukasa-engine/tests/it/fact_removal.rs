@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use lukasa_core::Status;
 use lukasa_core::policy::Patch;
+use lukasa_core::{JobKind, Status};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::facts::{NewMemory, Target};
+use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Error, IdempotencyKey, Point};
 use lukasa_store::list::ListFilter;
 
+use crate::learning::{user, work};
 use crate::story::Story;
 
 const DAY: i64 = 24 * 3600;
@@ -167,8 +169,12 @@ async fn erase_removes_content_from_every_table() {
     assert_eq!(undo.code(), "not_undoable");
 }
 
-/// Counts rows of any table that contain the word.
 async fn canaries(story: &Story) -> i64 {
+    rows_with(story, "canary").await
+}
+
+/// Counts rows of any table that contain the word.
+async fn rows_with(story: &Story, word: &str) -> i64 {
     let admin = story.database.admin().await;
     let tables = admin
         .query("select tablename::text from pg_tables where schemaname = 'public'", &[])
@@ -177,7 +183,7 @@ async fn canaries(story: &Story) -> i64 {
     let mut found = 0;
     for row in tables {
         let table: String = row.get(0);
-        let sql = format!("select count(*) from {table} t where t::text ilike '%canary%'");
+        let sql = format!("select count(*) from {table} t where t::text ilike '%{word}%'");
         found += admin.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0);
     }
     found
@@ -213,6 +219,54 @@ async fn expiring_user_is_refused_after_expiry() {
     };
     let list = story.engine.facts.list(&story.alice(), &listing, story.now()).await;
     assert!(matches!(list, Err(Error::UserGone)), "nothing can be read");
+}
+
+#[tokio::test]
+async fn expired_user_is_erased_from_every_table() {
+    let story = Story::begin().await;
+    let (directory, tenant) = (&story.engine.directory, story.tenant);
+    directory.create_user(tenant, "alice", Some(60), story.now()).await.unwrap();
+    story.save("the canary sings").await;
+    let turns = vec![user("The canary of my aunt sings at noon.")];
+    story.engine.sessions.append_turns(&story.request(), "canary", turns).await.unwrap();
+    story.pass(3599);
+    work(&story).await;
+    assert!(canaries(&story).await > 2, "not before the time is up");
+    story.pass(1);
+    let create = directory.create_user(tenant, "alice", None, story.now()).await;
+    assert!(matches!(create, Err(Error::Unavailable(_))), "the rows are no new user's: {create:?}");
+    assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Upkeep)]);
+    assert_eq!((canaries(&story).await, rows_with(&story, "alice").await), (0, 0));
+    let admin = story.database.admin().await;
+    for table in lukasa_store::tables::USER_TABLES.iter().filter(|table| **table != "erasure") {
+        let sql = format!("select count(*) from {table}");
+        assert_eq!(admin.query_one(&sql, &[]).await.unwrap().get::<_, i64>(0), 0, "{table}");
+    }
+    let erasures = &story.engine.erasures;
+    let receipts = erasures.receipts_of_user(tenant, "alice", story.now()).await.unwrap();
+    assert_eq!((receipts.len(), receipts[0].receipt.removed["fact"]), (1, 1));
+    directory.create_user(tenant, "alice", None, story.now()).await.unwrap();
+    assert_eq!(story.active().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn temporary_user_without_a_request_is_erased_at_the_end() {
+    let story = Story::begin().await;
+    for (name, is_written) in [("canary", false), ("alice", true)] {
+        let (directory, minutes) = (&story.engine.directory, 3 * 24 * 60);
+        directory.create_user(story.tenant, name, Some(minutes), story.now()).await.unwrap();
+        if is_written {
+            story.save("the canary sings").await;
+        }
+        for _ in 0..2 {
+            story.pass(DAY);
+            work(&story).await;
+            assert!(rows_with(&story, name).await > 0, "{name}: upkeep keeps the rows until then");
+        }
+        story.pass(DAY);
+        assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Upkeep)], "{name}");
+        assert_eq!((rows_with(&story, name).await, canaries(&story).await), (0, 0), "{name}");
+    }
 }
 
 #[tokio::test]
