@@ -439,13 +439,13 @@ impl Version {
     }
 
     /// The confidence as one number: 1.0 when confirmed, 0.95 when stated, else the confidence of
-    /// the extraction.
+    /// the extraction, which is less than that.
     pub fn effective_confidence(&self) -> f32 {
         match self.confidence {
             _ if self.consented_at.is_some() => 1.0,
             None if self.confirmed().is_some() => 1.0,
-            None => 0.95,
-            Some(confidence) => confidence,
+            None => limits::STATED_CONFIDENCE,
+            Some(confidence) => confidence.min(limits::MAX_INFERRED_CONFIDENCE),
         }
     }
 }
@@ -575,8 +575,11 @@ pub(crate) mod tests {
     #[test]
     fn stated_fact_outranks_any_confidence() {
         let stated = version(Voice::stated(Origin::UserSaid));
-        let guessed = version(Voice::extracted(Origin::UserTurn));
-        assert!(stated.effective_confidence() > guessed.effective_confidence());
+        let mut guessed = version(Voice::extracted(Origin::UserTurn));
+        for confidence in [0.8, 0.95, 1.0] {
+            guessed.confidence = Some(confidence);
+            assert!(stated.effective_confidence() > guessed.effective_confidence(), "{confidence}");
+        }
         assert_eq!(stated.confidence, None);
     }
 

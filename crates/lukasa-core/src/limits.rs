@@ -67,3 +67,9 @@ pub const EXPIRED_DAYS: i64 = 90;
 pub fn tentative_importance(importance: f32) -> f32 {
     importance.clamp(0.4, 0.6)
 }
+
+/// The confidence of a stated fact that is not confirmed, as one number.
+pub const STATED_CONFIDENCE: f32 = 0.95;
+/// The highest confidence of an inferred fact: what a model is sure of is less sure than what the user
+/// stated.
+pub const MAX_INFERRED_CONFIDENCE: f32 = 0.94;

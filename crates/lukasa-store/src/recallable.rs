@@ -25,7 +25,7 @@ macro_rules! facet_columns {
          case when consented_at is not null then 1.0::real \
               when confidence is null and last_confirmed_at is not null \
                 and origin in ('user_said', 'user_turn') then 1.0::real \
-              when confidence is null then 0.95::real else confidence end, \
+              when confidence is null then 0.95::real else least(confidence, 0.94::real) end, \
          not extracted or consented_at is not null, \
          consented_at is not null or origin in ('user_said', 'user_turn') \
            or (origin = 'assistant' and not extracted) \

@@ -18,7 +18,7 @@ use lukasa_text::screen::{directive, ground, sensitive};
 
 use crate::fact::{Category, Kind, MemoryType, State, Tier, Version};
 use crate::fade::ARCHIVE_CONFIDENCE;
-use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, tentative_importance};
+use crate::limits::{CANDIDATE_DAYS, EXPIRED_DAYS, MAX_INFERRED_CONFIDENCE, tentative_importance};
 use crate::origin::Origin;
 use crate::time::Timestamp;
 use crate::type_policy::type_policy;
@@ -126,7 +126,7 @@ pub fn step(fact: &LearnedFact, now: Timestamp) -> Option<RatingUpdate> {
     }
     let gain = CONFIRMED_GAIN * fact.confirmed as f32 - REFUTED_LOSS * fact.refuted as f32;
     if fact.confirmed + fact.refuted > 0 {
-        let confidence = (confidence + gain).clamp(0.05, 0.95);
+        let confidence = (confidence + gain).clamp(0.05, MAX_INFERRED_CONFIDENCE);
         let reason = format!("confirmed {} and refuted {} times", fact.confirmed, fact.refuted);
         return Some(if confidence < ARCHIVE_CONFIDENCE {
             RatingUpdate { what: Move::LetGo, state: State::Forgotten, confidence, reason, ..same }

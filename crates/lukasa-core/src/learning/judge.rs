@@ -34,7 +34,7 @@ use crate::domain::Domain;
 use crate::fact::{Claim, ClaimEvidence, Force, Kind, State, Tier, Version, fingerprint};
 use crate::fade::{TEMPORARY_LIFETIME, expires_at};
 use crate::id::{FactId, TurnId};
-use crate::limits::tentative_importance;
+use crate::limits::{MAX_INFERRED_CONFIDENCE, tentative_importance};
 use crate::origin::{Origin, Voice};
 use crate::policy::{Admission, Policy};
 use crate::project::Project;
@@ -506,7 +506,7 @@ fn assess(
     turns.dedup();
     let said_at =
         counted.iter().map(|found| found.said_at).max().ok_or((Reason::NoEvidence, None))?;
-    let confidence = item.confidence.min(max_confidence);
+    let confidence = item.confidence.min(max_confidence).min(MAX_INFERRED_CONFIDENCE);
     let of_today = texts.iter().any(|said| when::is_about_today(said));
     let until = expires_at(&claim, said_at, of_today, end_of(item, &texts, said_at))
         .or_else(|| domain?.expires_at(&claim, said_at, scene.policy.domain_expiry()));

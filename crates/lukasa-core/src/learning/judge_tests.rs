@@ -317,15 +317,30 @@ fn change_may_leave_out_what_the_old_memory_says() {
 
 #[test]
 fn contradiction_of_important_fact_needs_consent() {
-    let mut old = guessed("User prefers tea.");
-    old.claim.importance = 0.9;
-    let fixture = Fixture::said("I prefer coffee now.").with(old);
-    let ExtractionVerdict::Contest { kept, .. } =
+    let judged = |importance: f32| {
+        let mut old = guessed("User prefers tea.");
+        old.claim.importance = importance;
+        let fixture = Fixture::said("I prefer coffee now.").with(old);
         fixture.judge(&update("User prefers coffee.", "I prefer coffee now"))
-    else {
-        panic!("contested")
     };
-    assert_eq!(kept.state, State::Proposed);
+    for importance in [0.85, 0.9, 1.0] {
+        let verdict = judged(importance);
+        let ExtractionVerdict::Contest { kept, .. } = verdict else { panic!("{verdict:?}") };
+        assert_eq!(kept.state, State::Proposed, "{importance}");
+    }
+    let verdict = judged(0.84);
+    assert!(matches!(verdict, ExtractionVerdict::Change { .. }), "it resolves itself: {verdict:?}");
+}
+
+#[test]
+fn confidence_of_a_model_is_below_that_of_a_stated_memory() {
+    let fixture = Fixture::said("I live in Lisbon.");
+    let sure =
+        ProposedMemory { confidence: 1.0, ..item("User lives in Lisbon.", "I live in Lisbon") };
+    let kept = fixture.kept(&sure);
+    assert_eq!((kept.state, kept.confidence), (State::Active, MAX_INFERRED_CONFIDENCE));
+    let stated = version(Voice::stated(Origin::UserSaid));
+    assert!(kept.confidence < stated.effective_confidence());
 }
 
 #[test]
