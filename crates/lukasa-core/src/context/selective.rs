@@ -59,23 +59,16 @@ const BACKWARD: &[&str] = &[
     "내",
 ];
 
-/// Messages that only continue a conversation.
+/// Words of a message that only continues a conversation; it has at least one of them.
 const ONWARD: &[&str] = &[
-    "and then",
-    "continue",
-    "go on",
-    "keep going",
-    "more",
-    "next",
-    "ok",
-    "okay",
-    "please continue",
-    "right",
-    "sure",
-    "thanks",
-    "thank you",
-    "then what",
-    "yes",
+    "continue", "going", "more", "next", "ok", "okay", "on", "right", "sure", "thank", "thanks",
+    "then", "yes",
+];
+/// The other words that such a message may have.
+const ONWARD_TOO: &[&str] = &[
+    "a", "about", "and", "bit", "can", "could", "do", "example", "examples", "give", "go", "great",
+    "it", "keep", "let's", "little", "me", "now", "one", "part", "please", "section", "show",
+    "step", "tell", "that", "the", "this", "to", "very", "what", "with", "would", "you",
 ];
 
 /// Words for the user in a question that an assistant asks about them.
@@ -218,17 +211,24 @@ pub fn min_relevance(message: &str, by_meaning: bool) -> f32 {
     }
 }
 
-/// How many memories to retrieve for a message.
+/// Whether a text in lower case only continues a conversation.
+fn only_continues(text: &str) -> bool {
+    let continues = |word: &str| ONWARD.contains(&word);
+    words(text).any(continues)
+        && words(text).all(|word| continues(word) || ONWARD_TOO.contains(&word))
+}
+
+/// How many memories to retrieve for a message. One that only continues the conversation needs few, and
+/// none if it is short; a short one that refers to the user needs as many as a long one.
 pub fn memories_wanted(message: &str) -> usize {
     const MANY: usize = 10;
     const FEW: usize = 3;
     let text = message.trim().to_lowercase();
     let length = text.chars().count();
-    let plain = text.trim_end_matches(|c: char| !c.is_alphanumeric());
-    if ONWARD.contains(&plain) {
-        return if length < 20 { 0 } else { FEW };
-    }
     match length {
+        // "Please tell me a bit more about that" has a word for the user, and asks for nothing of them.
+        20.. if only_continues(&text) => FEW,
+        0..20 if only_continues(&text) => 0,
         _ if refers_back(&text) || length > 100 => MANY,
         0..20 => 0,
         _ => FEW,
@@ -285,9 +285,15 @@ mod tests {
             ("我住在哪里？", 10),
             ("Write a haiku about autumn rain", 3),
             ("please continue", 0),
+            ("Tell me more", 0),
+            ("Yes, thank you, please continue!", 3),
+            ("Please tell me a bit more about that", 3),
+            ("Please tell me more about my trip", 10),
+            ("What did you tell me about that?", 10),
         ] {
             assert_eq!(memories_wanted(message), count, "{message}");
         }
         assert_eq!(memories_wanted(&"Explain how tides work. ".repeat(6)), 10);
+        assert_eq!(memories_wanted(&"Please go on, and then go on. ".repeat(6)), 3);
     }
 }
