@@ -461,6 +461,42 @@ mod tests {
     }
 
     #[test]
+    fn goals_of_answers_proposals_and_ratings_are_met_at_their_boundary() {
+        let quality = |change: fn(&mut QualityCounts, i64), of_hundred: i64| {
+            let mut counts = counts();
+            change(&mut counts, of_hundred);
+            Quality::from(&counts)
+        };
+        let citing: fn(&mut QualityCounts, i64) = |counts, n| {
+            (counts.answers.with_memories, counts.answers.citing) = (100, n);
+        };
+        let accepted: fn(&mut QualityCounts, i64) = |counts, n| {
+            (counts.proposals.accepted, counts.proposals.rejected) = (n, 100 - n);
+        };
+        let edited: fn(&mut QualityCounts, i64) = |counts, n| {
+            (counts.proposals.accepted, counts.proposals.edited) = (100, n);
+        };
+        let explained: fn(&mut QualityCounts, i64) = |counts, n| {
+            (counts.answers.all, counts.answers.explained) = (100, n);
+        };
+        let rated_up: fn(&mut QualityCounts, i64) = |counts, n| {
+            (counts.ratings.up, counts.ratings.down) = (n, 100 - n);
+        };
+        type Pick = fn(&Quality) -> Option<Figure>;
+        let goals: [(_, Pick, i64, i64); 5] = [
+            (citing, |q| q.citation_rate, 80, 79),
+            (accepted, |q| q.proposal_acceptance, 70, 69),
+            (edited, |q| q.edits_on_confirm, 10, 11),
+            (explained, |q| q.why_share, 5, 6),
+            (rated_up, |q| q.satisfaction, 90, 89),
+        ];
+        for (change, of, met, missed) in goals {
+            assert!(of(&quality(change, met)).unwrap().is_met(), "{met} %");
+            assert!(!of(&quality(change, missed)).unwrap().is_met(), "{missed} %");
+        }
+    }
+
+    #[test]
     fn quality_figure_with_too_few_samples_is_absent() {
         assert_eq!(Quality::from(&QualityCounts::default()), Quality::default());
         let mut few = counts();

@@ -69,6 +69,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn policy_of_each_memory_type_is_that_of_the_table() {
+        use TypePortrait::{ActiveContext, Procedures, Profile};
+        let of = |one: MemoryType| {
+            let TypePolicy { decay, expires, portrait, repeated_as } = type_policy(one);
+            (decay, expires, portrait, repeated_as)
+        };
+        let again = Some(MemoryType::Procedural);
+        assert_eq!(of(MemoryType::Profile), (Decay::ByKind, false, Some(Profile), None));
+        assert_eq!(of(MemoryType::Task), (Decay::HalfLife(60.0), true, Some(ActiveContext), None));
+        assert_eq!(of(MemoryType::Episodic), (Decay::ByKind, false, None, again));
+        assert_eq!(of(MemoryType::Procedural), (Decay::ByKind, false, Some(Procedures), None));
+        assert_eq!(of(MemoryType::Domain), (Decay::Never, false, None, None));
+        assert_eq!(MemoryType::ALL.len(), 5);
+    }
+
+    #[test]
     fn every_memory_type_has_a_policy_of_its_own() {
         for (at, one) in MemoryType::ALL.iter().enumerate() {
             for other in &MemoryType::ALL[at + 1..] {

@@ -29,12 +29,12 @@ fn closed() -> Vec<(crate::Domain, bool)> {
     builtin_domains().into_iter().map(|domain| (domain, false)).collect()
 }
 
+fn compile_of(name: &PortraitName, versions: &[Version]) -> Portrait {
+    compile(name, &inputs(name, &material(versions, &[], now())), &[])
+}
+
 fn profile(versions: &[Version]) -> Portrait {
-    compile(
-        &PortraitName::Profile,
-        &inputs(&PortraitName::Profile, &material(versions, &[], now())),
-        &[],
-    )
+    compile_of(&PortraitName::Profile, versions)
 }
 
 #[test]
@@ -147,10 +147,21 @@ fn portrait_stays_within_its_tokens_and_lists_left_out_facts() {
     assert_eq!(portrait.facts().len() + portrait.left_out.len(), 60);
     let mut tasks = facts(&long);
     tasks.iter_mut().for_each(|version| version.claim.memory_type = MemoryType::Task);
-    let name = PortraitName::ActiveContext;
-    let briefing = compile(&name, &inputs(&name, &material(&tasks, &[], now())), &[]);
+    let briefing = compile_of(&PortraitName::ActiveContext, &tasks);
     assert!((300..=500).contains(&briefing.tokens), "{}", briefing.tokens);
     assert_eq!(briefing.facts().len() + briefing.left_out.len(), 60);
+    let mut style = facts(&long);
+    style.iter_mut().for_each(|version| version.claim.category = Category::Style);
+    let guide = compile_of(&PortraitName::Procedures, &style);
+    assert!((500..=1_000).contains(&guide.tokens), "{}", guide.tokens);
+    assert_eq!(guide.facts().len() + guide.left_out.len(), 60);
+    let longer: Vec<String> =
+        (0..60).map(|n| format!("Number {n} is {}", "word ".repeat(150))).collect();
+    let mut trips = facts(&longer.iter().map(String::as_str).collect::<Vec<_>>());
+    trips.iter_mut().for_each(|version| version.claim.domain = Some("travel".into()));
+    let travel = compile_of(&PortraitName::Domain("travel".into()), &trips);
+    assert!((2_000..=5_000).contains(&travel.tokens), "{}", travel.tokens);
+    assert_eq!(travel.facts().len() + travel.left_out.len(), 60);
 }
 
 #[test]

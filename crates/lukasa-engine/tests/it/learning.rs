@@ -453,6 +453,8 @@ async fn long_session_is_summarised_for_the_window_and_kept_whole() {
         let turns = (0..10).map(|_| user(&long)).collect();
         story.engine.sessions.append_turns(&story.request(), "c", turns).await.unwrap();
     }
+    let usual = WindowRequest::default();
+    assert_eq!((usual.budget, usual.threshold), (32_000, 0.8));
     let ask = WindowRequest { budget: 4_000, threshold: 0.8 };
     let first =
         story.engine.sessions.window(&story.alice(), "c", ask, story.moment()).await.unwrap();
