@@ -20,6 +20,8 @@ DOCUMENT = {
         "/quadratic-list": operation("quadratic_list", {"items": {"type": "array", "items": {"type": "string"}}}),
         "/fails": operation("fails", {"number": {"type": "integer"}}),
         "/blocks": operation("blocks", TEXT),
+        "/lines": {"post": {"operationId": "lines", "responses": {},
+                            "requestBody": {"content": {"application/jsonl": {"schema": {"type": "string"}}}}}},
     },
 }
 
@@ -52,6 +54,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             time.sleep((len(body["text"]) / 60_000) ** 2)
         elif self.path == "/quadratic-list":
             time.sleep((len(body["items"]) / 1_500) ** 2)
+        elif self.path == "/lines":
+            time.sleep((len(body.get("detail", "")) / 60_000) ** 2)
         elif self.path == "/fails":
             status = 500 if body["number"] >= 2**63 else 200
         elif self.path == "/blocks":
