@@ -20,7 +20,7 @@ use crate::parts::Parts;
 use crate::policy::Policies;
 use crate::portraits::Portraits;
 use crate::queue::{JobFailure, JobQueue};
-use crate::removal::{Erasures, Removals};
+use crate::removal::{Erasures, Removals, erase_expired};
 use crate::request::{Moment, Request};
 use crate::sessions::Sessions;
 use crate::statements::Statements;
@@ -90,7 +90,7 @@ impl Jobs {
             return self.queue.drop_job(job).await;
         };
         if user.is_gone(moment.now) {
-            self.erasures.erase_expired(job.tenant, job.user, moment).await?;
+            erase_expired(&self.erasures, job.tenant, job.user, moment).await?;
             // Its row is removed with the others, unless the erasure continues later.
             return self.queue.drop_job(job).await;
         }

@@ -47,6 +47,7 @@ pub use receipts::{Receipt, ReceiptError, Signature, SignedReceipt, verify};
 pub use replay::ReplayReport;
 pub use sources::{Dependents, FactSource};
 pub(crate) use sources::{find_blocking_removal, restore_sources, undo_sources};
+pub(crate) use users::erase_expired;
 pub use users::{UserErased, UserErasure};
 
 /// Maximum number of listed receipts, newest first.

@@ -64,6 +64,22 @@ struct StartTime {
     now: Timestamp,
 }
 
+/// Erases a temporary user whose time is up, as far as it gets in the time of a worker;
+/// [`Erasures::continue_erasure`] removes the rest.
+pub(crate) async fn erase_expired(
+    erasures: &Erasures,
+    tenant: TenantId,
+    user: UserId,
+    moment: Moment,
+) -> Result<()> {
+    let by = AuditActor::new(tenant, ActorKind::Job, "expiry");
+    match erasures.erase_within(by, user, moment, WORKER_BUDGET).await {
+        // A request has erased them in the meantime.
+        Ok(_) | Err(Error::UserNotFound) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 impl Erasures {
     /// Erases a user completely: everything stored about them is removed, their credentials end,
     /// and the name is refused until it is created again.
@@ -109,22 +125,6 @@ impl Erasures {
             Error::UserNotFound => Error::SpaceNotFound,
             other => other,
         })
-    }
-
-    /// Erases a temporary user whose time is up, as far as it gets in the time of a worker;
-    /// [`Self::continue_erasure`] removes the rest.
-    pub(crate) async fn erase_expired(
-        &self,
-        tenant: TenantId,
-        user: UserId,
-        moment: Moment,
-    ) -> Result<()> {
-        let by = AuditActor::new(tenant, ActorKind::Job, "expiry");
-        match self.erase_within(by, user, moment, WORKER_BUDGET).await {
-            // A request has erased them in the meantime.
-            Ok(_) | Err(Error::UserNotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     async fn erase_within(
