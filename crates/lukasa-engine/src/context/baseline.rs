@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lukasa_core::context::block::{self, PromptLine};
+use lukasa_core::context::block::{self, LeftOut, LeftOutReason, LineSource, PromptLine};
 use lukasa_core::context::{Budget, EarlierClaim, EarlierClaims, may_inject, precedence};
 use lukasa_core::note::is_withheld;
 use lukasa_core::recall::Facets;
@@ -103,20 +103,28 @@ pub(super) fn part_from_baseline(baseline: &Baseline) -> ContextPart {
     }
 }
 
-/// Maximum number of rules of the domains of a message that are added to its dynamic part.
-const MAX_DOMAIN_RULES: usize = 30;
+/// The rules of the domains of a message that are not among the lines of the baseline.
+#[derive(Debug, Default)]
+pub(super) struct DomainRules {
+    /// In the order of precedence, as many as would fit if every line had the minimum length.
+    pub(super) rules: Vec<Version>,
+    /// The others, which cannot fit.
+    pub(super) left_out: Vec<LeftOut>,
+}
 
-/// The rules of these domains that are not among the lines of the baseline.
+/// The rules of these domains that are not among the lines of the baseline, for a context of this many
+/// tokens.
 pub(super) async fn rules_of_domains(
     parts: &Parts,
     recall: &Recall,
     opened: &OpenedIndex,
     domains: Vec<String>,
     shown: Vec<FactId>,
+    tokens: usize,
     point: AsOf,
-) -> Result<Vec<Version>> {
+) -> Result<DomainRules> {
     if domains.is_empty() {
-        return Ok(Vec::new());
+        return Ok(DomainRules::default());
     }
     let ctx = opened.ctx.clone();
     let choose = move |index: &Index| {
@@ -133,14 +141,20 @@ pub(super) async fn rules_of_domains(
             .collect();
         let order = |a: &Facets, b: &Facets| precedence(a, b, point.valid);
         rules.sort_by(|(a, af), (b, bf)| order(af, bf).then(b.subject.cmp(&a.subject)));
-        rules.truncate(MAX_DOMAIN_RULES);
         let ids = |(unit, _): &(&lukasa_core::recall::index::Unit, _)| {
             (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source))
         };
         rules.iter().map(ids).collect::<Vec<_>>()
     };
-    let rules = opened.user_index.with(&parts.cpu, choose).await?;
-    recall.versions(opened, &rules).await
+    let mut rules = opened.user_index.with(&parts.cpu, choose).await?;
+    let rest = rules.split_off(rules.len().min(tokens / block::SHORTEST_LINE + 1));
+    let left_out = |(fact, version)| LeftOut {
+        source: LineSource::Memory { fact, version },
+        reason: LeftOutReason::OverBudget,
+        relevance: None,
+    };
+    let left_out = rest.into_iter().map(left_out).collect();
+    Ok(DomainRules { rules: recall.versions(opened, &rules).await?, left_out })
 }
 
 /// Candidates for the baseline, in order of precedence.
@@ -196,7 +210,6 @@ fn candidates(
 #[cfg(test)]
 mod tests {
     use lukasa_core::context::Section;
-    use lukasa_core::context::block::LineSource;
     use lukasa_core::time::Timestamp;
     use uuid::Uuid;
 

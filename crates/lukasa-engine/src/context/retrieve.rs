@@ -20,7 +20,9 @@ use lukasa_text::detect::DetectedDomain;
 use tracing::Instrument as _;
 
 use super::Contexts;
-use super::baseline::{earlier_claims, lines_to_json, part_from_baseline, rules_of_domains};
+use super::baseline::{
+    DomainRules, earlier_claims, lines_to_json, part_from_baseline, rules_of_domains,
+};
 use super::baseline_cache::RenderedBaseline;
 use super::budget_use::BudgetUse;
 use super::dynamic::{dynamic, dynamic_ask};
@@ -302,8 +304,10 @@ impl Contexts {
                 };
                 // What the baseline does not show of the domains of the message. Like all of this, it
                 // does not wait for the search.
+                let tokens = budget.total;
+                let (domains, given) = (named.clone(), shown.clone());
                 let (rules, portraits) = try_join!(
-                    rules_of_domains(parts, recall, &opened, named.clone(), shown.clone(), point),
+                    rules_of_domains(parts, recall, &opened, domains, given, tokens, point),
                     domain_sentences(parts, recall, &opened, ask, &named, &shown, point)
                 )?;
                 Ok::<_, Error>((rendered, rules, portraits))
@@ -318,6 +322,7 @@ impl Contexts {
             },
             self.recall.find(&opened, &asked, question, now)
         )?;
+        let DomainRules { rules, left_out: rules_left_out } = rules;
         let listed = found.versions().chain(&changed).chain(&rules);
         let listed = listed.chain(portraits.iter().flat_map(|portrait| &portrait.memories));
         let earlier = earlier_claims(&opened.scope, listed).await?;
@@ -365,6 +370,7 @@ impl Contexts {
             dynamic(&found, input, left, point.valid, sure)
         };
         context.dynamic = self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, build).await?;
+        context.dynamic.left_out.extend(rules_left_out);
         context.baseline = Arc::unwrap_or_clone(baseline);
         context.spent.dynamic = context.dynamic.tokens;
         context.spent.set_cost(self.parts.models.as_ref());

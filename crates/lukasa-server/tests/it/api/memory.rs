@@ -1,5 +1,8 @@
 //! Memories over HTTP: save, list with every filter, get, update, correct, delete (R190, R191).
 
+use std::sync::Arc;
+
+use lukasa_models::scripted::ScriptedModel;
 use serde_json::{Value, json};
 
 use crate::app::{Client, TestApp};
@@ -406,6 +409,34 @@ async fn rules_of_the_domain_of_a_message_are_in_its_context_beside_identity() {
 }
 
 #[tokio::test]
+async fn every_rule_of_the_domain_of_a_message_is_supplied_or_named_as_left_out() {
+    let app = TestApp::with_keys().await;
+    let alice = app.human("acme", "alice").await;
+    let mut rules = Vec::new();
+    for n in 0..100 {
+        // The rules of other domains fill the share of rules in the baseline.
+        let (domain, importance) = if n < 60 { ("shopping", 0.9) } else { ("travel", 0.1) };
+        let rule = json!({ "force": "hard", "domain": domain, "key": format!("rule_{n}"),
+            "importance": importance, "content": format!("Rule number {n} about this area") });
+        let saved = alice.post("/api/memory", rule).await.expect(201);
+        if domain == "travel" {
+            rules.push(saved.at("/memory/id"));
+        }
+    }
+    for (tokens, all_fit) in [(4_000, true), (1_000, false), (300, false)] {
+        let ask = json!({ "query": "book a flight and a hotel for my trip", "budget": tokens });
+        let given = alice.post("/api/memory/retrieve", ask).await.expect(200).json();
+        let cited = |part: &str| given[part]["citations"].to_string();
+        let left_out = given["dynamic"]["left_out"].to_string();
+        let is_supplied =
+            |id: &String| cited("baseline").contains(id) || cited("dynamic").contains(id);
+        let supplied = rules.iter().filter(|id| is_supplied(id)).count();
+        let named = rules.iter().filter(|id| !is_supplied(id) && left_out.contains(*id)).count();
+        assert_eq!((supplied + named, supplied == 40), (40, all_fit), "{tokens}: {given:#}");
+    }
+}
+
+#[tokio::test]
 async fn save_with_a_ttl_ends_the_memory() {
     let app = TestApp::with_keys().await;
     let alice = alice(&app).await;
@@ -442,6 +473,28 @@ async fn save_lists_possible_duplicates_on_request() {
     let other = json!({ "content": "Plays the cello" });
     let saved = alice.post("/api/memory?similar=true", other).await.expect(201).json();
     assert_eq!(saved.get("similar").and_then(|s| s.as_array()).map_or(0, Vec::len), 0);
+}
+
+#[tokio::test]
+async fn possible_duplicates_have_a_similarity_of_at_least_085() {
+    // So many dimensions that the vector of a text is that of its words.
+    let embedder = Arc::new(ScriptedModel::local(1_024));
+    let app = TestApp::with_models(TestModels::of(embedder)).await;
+    let alice = app.application_key("acme").await.about("alice");
+    let words = |from: u32, count: u32| {
+        (from..from + count).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ")
+    };
+    for (from, count, other, percent) in [(0, 25, 4, 84), (100, 50, 7, 86)] {
+        alice.save(&words(from, count)).await;
+        let new = json!({ "content": words(from + other, count) });
+        let saved = alice.post("/api/memory?similar=true", new).await.expect(201).json();
+        let similar = saved["similar"].as_array().cloned().unwrap_or_default();
+        let found: Vec<f64> = similar.iter().filter_map(|s| s["similarity"].as_f64()).collect();
+        match percent {
+            84 => assert!(found.is_empty(), "{saved}"),
+            _ => assert!(found.len() == 1 && (found[0] - 0.86).abs() < 0.005, "{saved}"),
+        }
+    }
 }
 
 #[tokio::test]
