@@ -212,8 +212,13 @@ mod tests {
     #[test]
     fn tokens_without_usage_are_estimated_by_length() {
         let (budgets, alice) = (budgets(100), alice());
-        drop(budgets.meter(&alice, 1_000));
-        assert!(budgets.take_request(&alice).is_err());
+        drop(budgets.meter(&alice, 400));
+        assert!(budgets.take_request(&alice).is_err(), "400 characters are 100 tokens");
+        let bob = Caller::human(alice.tenant, "bob", "key1");
+        drop(budgets.meter(&bob, 396));
+        assert!(budgets.take_request(&bob).is_ok(), "99 tokens are within the budget");
+        drop(budgets.meter(&bob, 4));
+        assert!(budgets.take_request(&bob).is_err());
         assert!(self::budgets(0).meter(&alice, 10).is_none());
     }
 
