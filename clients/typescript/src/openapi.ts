@@ -442,7 +442,7 @@ export interface paths {
          * List memories that the user should review.
          * @description Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
          *     the last thirty days; and domains that the user mentioned and has not opened. Each item contains
-         *     the requests that answer it.
+         *     the requests that answer it. `periodic` says whether it is time to invite the user.
          */
         get: operations["get_review"];
     };
@@ -2480,6 +2480,24 @@ export interface components {
              */
             left_out_more: number;
         };
+        /** @description Whether it is time to go through what is remembered. */
+        PeriodicReviewView: {
+            /**
+             * Format: date-time
+             * @description When the user last answered a question of the review, or forgot a memory.
+             */
+            last?: string | null;
+            /**
+             * @description Whether that, or the creation of the user, is at least thirty days ago, and something was
+             *     learned since. An application should then invite the user to review what is remembered.
+             */
+            due: boolean;
+            /**
+             * @description How many active memories were learned since and are not confirmed.
+             * @example 7
+             */
+            learned_since: number;
+        };
         Phrasing: Record<string, unknown>;
         /** @description Policy settings. An absent setting is inherited. */
         PolicyPatch: {
@@ -3008,6 +3026,8 @@ export interface components {
             counts: components["schemas"]["ReviewCountsView"];
             /** @description Domains that the user mentioned and has not opened. Each is asked about once. */
             domains: components["schemas"]["DomainQuestionView"][];
+            /** @description Whether the user should be invited to go through it. */
+            periodic: components["schemas"]["PeriodicReviewView"];
         };
         /** @description Revoked credentials. */
         Revoked: {
@@ -4030,6 +4050,7 @@ export type OperationView = components['schemas']['OperationView'];
 export type PartView = components['schemas']['PartView'];
 export type PassList = components['schemas']['PassList'];
 export type PassView = components['schemas']['PassView'];
+export type PeriodicReviewView = components['schemas']['PeriodicReviewView'];
 export type Phrasing = components['schemas']['Phrasing'];
 export type PolicyPatch = components['schemas']['PolicyPatch'];
 export type PolicyView = components['schemas']['PolicyView'];

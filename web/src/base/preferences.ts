@@ -15,6 +15,8 @@ export interface Preferences {
   timeZone: string | null;
   /** Whether the user closed the hint about what to do after the first memory. */
   nextStepHidden: boolean;
+  /** Until when the invitation to the monthly review is hidden, in milliseconds since 1970; 0 if it is not. */
+  reviewHiddenUntil: number;
 }
 
 const STORAGE_KEY = "lukasa.preferences";
@@ -38,6 +40,9 @@ function load(): Preferences {
         : languageOf(navigator.languages),
     timeZone: typeof stored.timeZone === "string" ? stored.timeZone : null,
     nextStepHidden: stored.nextStepHidden === true,
+    reviewHiddenUntil: Number.isFinite(stored.reviewHiddenUntil)
+      ? Number(stored.reviewHiddenUntil)
+      : 0,
   };
 }
 

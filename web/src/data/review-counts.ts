@@ -14,6 +14,7 @@ const NOTHING: ReviewView = {
   data: [],
   counts: { proposals: 0, contradictions: 0, doubts: 0, guesses: 0, learned: 0 },
   domains: [],
+  periodic: { due: false, learned_since: 0 },
 };
 
 /** The review with this item on top, before the server lists it again. */

@@ -25,6 +25,11 @@ export function useMentionedDomains() {
   return useReviewView((view) => view.domains);
 }
 
+/** Whether it is time for the monthly review. */
+export function usePeriodicReview() {
+  return useReviewView((view) => view.periodic);
+}
+
 /** The number of cards that wait for the user: all items, and one card for all mentioned domains. */
 export function useWaiting(): number {
   return useReviewView(waitingIn).data ?? 0;

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use lukasa_core::fade::STALE_AFTER;
 use lukasa_core::{Caller, Domain, State, Timestamp, Version};
 use lukasa_store::domain_question::{self, AskedDomain};
-use lukasa_store::review;
+use lukasa_store::{Scope, directory, review};
 
 use crate::directory::domains;
 use crate::error::Result;
@@ -22,6 +22,8 @@ use contradiction::{MAX_CONTRADICTIONS, list_contradictions};
 const MAX_PER_LIST: i64 = 50;
 /// Memories learned within this time are listed as recently learned.
 const RECENT_PERIOD: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// How long after an answer the user is invited to the next review.
+const REVIEW_PERIOD: SignedDuration = SignedDuration::from_hours(24 * 30);
 
 /// A memory that may no longer be true.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +53,17 @@ pub struct ReviewCounts {
     pub learned: usize,
 }
 
+/// Whether it is time to go through what is remembered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PeriodicReview {
+    /// When the user last answered a question of the review.
+    pub last: Option<Timestamp>,
+    /// Whether that, or the creation of the user, is thirty days ago, and something was learned since.
+    pub due: bool,
+    /// How many memories were learned since.
+    pub learned_since: usize,
+}
+
 /// What the user may be asked about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Review {
@@ -61,6 +74,7 @@ pub struct Review {
     pub guesses: Vec<Memory>,
     pub learned: Vec<Memory>,
     pub domains: Vec<MentionedDomain>,
+    pub periodic: PeriodicReview,
 }
 
 /// What waits for an answer of the user.
@@ -93,10 +107,11 @@ impl Reviews {
                 asked.push(AskedDomain { domain: (*name).to_owned(), asked_at: now });
             }
         }
-        let (waiting, doubtful, learned) = try_join!(
+        let (waiting, doubtful, learned, periodic) = try_join!(
             review::waiting(&scope, now, MAX_PER_LIST),
             review::doubtful(&scope, stale, now, MAX_PER_LIST),
             review::learned_since(&scope, recent, now, MAX_PER_LIST),
+            periodic_review(&scope, now),
         )?;
         // Counted only if the list has not all of them.
         let is_full = |len: usize| i64::try_from(len).is_ok_and(|len| len >= MAX_PER_LIST);
@@ -135,6 +150,7 @@ impl Reviews {
                 .collect(),
             learned: learned.iter().map(show).collect(),
             contradictions,
+            periodic,
             domains: asked
                 .into_iter()
                 .filter_map(|asked| {
@@ -147,6 +163,17 @@ impl Reviews {
                 .collect(),
         })
     }
+}
+
+async fn periodic_review(scope: &Scope, now: Timestamp) -> lukasa_store::Result<PeriodicReview> {
+    let (last, user) = try_join!(review::last_answer(scope), directory::me(scope))?;
+    let Some(since) = last.or(user.map(|user| user.created_at)) else {
+        return Ok(PeriodicReview::default());
+    };
+    let learned_since = review::count_learned(scope, since, now).await?;
+    let learned_since = usize::try_from(learned_since).unwrap_or_default();
+    let due = learned_since > 0 && now.duration_since(since) >= REVIEW_PERIOD;
+    Ok(PeriodicReview { last, due, learned_since })
 }
 
 /// The count, or `None` if it is not wanted.

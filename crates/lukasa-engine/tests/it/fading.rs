@@ -4,11 +4,11 @@
 use jiff::SignedDuration;
 use lukasa_core::Status;
 use lukasa_engine::context::ContextRequest;
-use lukasa_engine::facts::NewMemory;
+use lukasa_engine::facts::{Affirmation, NewMemory, ProposalDecision, Target};
 use lukasa_engine::recall::RecallQuery;
 use serde_json::json;
 
-use crate::learning::{chat_about, memories, story_where, user, work};
+use crate::learning::{chat_about, memories, memory, story_where, user, work};
 use crate::story::Story;
 
 const DAY: i64 = 86_400;
@@ -54,6 +54,69 @@ async fn inferred_habit_fades_from_prompt_and_recall_but_stays_listed() {
     story.pass(250 * DAY);
     assert!(!found(&story).await);
     assert_eq!(memories(&story, Status::Active).await.len(), 2, "nothing is hidden from a list");
+    // Said again, it is back.
+    chat_about(&story, "d", vec![user("As ever, I drink tea.")]).await;
+    work(&story).await;
+    assert!(found(&story).await && prompt(&story).await.contains("drinks tea"));
+    assert_eq!(memories(&story, Status::Active).await.len(), 2);
+}
+
+#[tokio::test]
+async fn confirm_resists_decay() {
+    let story = learned("User drinks tea.", "habit", "I drink tea").await;
+    let [tea] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    story.pass(80 * DAY);
+    assert!(!prompt(&story).await.contains("drinks tea"));
+    let turns = vec![user("As I said, I drink tea.")];
+    story.engine.sessions.append_turns(&story.request(), "c", turns).await.unwrap();
+    let target = Target::Id(tea.fact);
+    let said = Affirmation { quotations: vec!["I drink tea".into()], session: Some("c".into()) };
+    story.engine.facts.affirm(&story.by(story.assistant()), &target, &said).await.unwrap();
+    assert!(prompt(&story).await.contains("drinks tea"), "back in the prompt");
+    story.pass(80 * DAY);
+    assert!(!prompt(&story).await.contains("drinks tea"));
+    let yes = ProposalDecision::Yes { digest: None, edit: Box::default() };
+    story.engine.facts.confirm(&story.request(), &target, yes).await.unwrap();
+    story.pass(400 * DAY);
+    assert!(prompt(&story).await.contains("drinks tea"), "the consent of the user does not fade");
+}
+
+#[tokio::test]
+async fn review_is_due_thirty_days_after_the_last_answer_if_something_was_learned() {
+    let (tea, chess) =
+        (memory("User drinks tea.", "I drink tea"), memory("User plays chess.", "I play chess"));
+    let (story, _) = story_where(vec![tea, chess]).await;
+    chat_about(&story, "c", vec![user("I drink tea.")]).await;
+    work(&story).await;
+    let periodic = async || {
+        let periodic =
+            story.engine.review.list(&story.alice(), story.now()).await.unwrap().periodic;
+        (periodic.last, periodic.learned_since, periodic.due)
+    };
+    story.pass(29 * DAY);
+    assert_eq!(periodic().await, (None, 1, false), "29 days after the user was created");
+    story.pass(2 * DAY);
+    assert_eq!(periodic().await, (None, 1, true), "31 days");
+    // An assistant does not answer for the user.
+    let by_assistant = || story.by(story.assistant());
+    let saved = story.engine.facts.save(&by_assistant(), NewMemory::saying("Has a cat")).await;
+    let cat = Target::Id(Story::fact(&saved.unwrap()));
+    story.pass(1);
+    story.engine.removals.forget(&by_assistant(), &cat).await.unwrap();
+    assert_eq!(periodic().await, (None, 1, true));
+    let [tea] = &memories(&story, Status::Active).await[..] else { panic!("one memory") };
+    let yes = ProposalDecision::Yes { digest: None, edit: Box::default() };
+    story.pass(1);
+    story.engine.facts.confirm(&story.request(), &Target::Id(tea.fact), yes).await.unwrap();
+    let last = Some(story.now());
+    assert_eq!(periodic().await, (last, 0, false));
+    story.pass(10 * DAY);
+    chat_about(&story, "d", vec![user("I play chess.")]).await;
+    work(&story).await;
+    story.pass(19 * DAY);
+    assert_eq!(periodic().await, (last, 1, false), "29 days after the answer");
+    story.pass(2 * DAY);
+    assert_eq!(periodic().await, (last, 1, true), "31 days");
 }
 
 #[tokio::test]

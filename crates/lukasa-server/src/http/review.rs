@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use lukasa_engine::facts::{ProposalDecision, Target};
-use lukasa_engine::review::{MentionedDomain, Review, ReviewCounts};
+use lukasa_engine::review::{MentionedDomain, PeriodicReview, Review, ReviewCounts};
 use lukasa_engine::{Engine, Error, IdempotencyKey, Outcome, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -124,6 +124,25 @@ impl From<ReviewCounts> for ReviewCountsView {
     }
 }
 
+/// Whether it is time to go through what is remembered.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PeriodicReviewView {
+    /// When the user last answered a question of the review, or forgot a memory.
+    last: Option<Timestamp>,
+    /// Whether that, or the creation of the user, is at least thirty days ago, and something was
+    /// learned since. An application should then invite the user to review what is remembered.
+    due: bool,
+    /// How many active memories were learned since and are not confirmed.
+    #[schema(example = 7)]
+    learned_since: usize,
+}
+
+impl From<PeriodicReview> for PeriodicReviewView {
+    fn from(PeriodicReview { last, due, learned_since }: PeriodicReview) -> Self {
+        Self { last, due, learned_since }
+    }
+}
+
 /// The text of the card by which the user consents to what is inferred about a domain.
 pub(super) fn consent_question(domain: &str) -> String {
     format!(
@@ -141,6 +160,8 @@ pub struct ReviewView {
     counts: ReviewCountsView,
     /// Domains that the user mentioned and has not opened. Each is asked about once.
     domains: Vec<DomainQuestionView>,
+    /// Whether the user should be invited to go through it.
+    periodic: PeriodicReviewView,
 }
 
 impl From<&Review> for ReviewView {
@@ -188,6 +209,7 @@ impl From<&Review> for ReviewView {
             data,
             counts,
             domains: review.domains.iter().map(DomainQuestionView::from).collect(),
+            periodic: review.periodic.into(),
         }
     }
 }
@@ -210,7 +232,7 @@ fn question_about(kind: &'static str, question: &'static str, memory: MemoryView
 ///
 /// Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
 /// the last thirty days; and domains that the user mentioned and has not opened. Each item contains
-/// the requests that answer it.
+/// the requests that answer it. `periodic` says whether it is time to invite the user.
 #[utoipa::path(get, path = "/api/review", tag = "proposals", responses(
     (status = 200, body = ReviewView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

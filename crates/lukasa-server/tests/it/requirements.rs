@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The number of requirements.
 const REQUIREMENTS: usize = 219;
 /// The minimum number of rows that are done. Raise it with every row that gets done.
-const MIN_DONE: usize = 214;
+const MIN_DONE: usize = 215;
 /// The minimum length of the text that says what is missing, in words.
 const MIN_MISSING_WORDS: usize = 4;
 

@@ -9,6 +9,15 @@ export const review: Translation["review"] = {
   "empty.areas":
     "Entscheide, was über Gesundheit, Finanzen, Religion und Beziehungen gespeichert werden darf",
 
+  "monthly.title": "Monatliche Prüfung",
+  "monthly.since":
+    "Seit deiner letzten Antwort {count, plural, one {wurde # Erinnerung} other {wurden # Erinnerungen}} gelernt.",
+  "monthly.first":
+    "Seit dem Anfang {count, plural, one {wurde # Erinnerung} other {wurden # Erinnerungen}} gelernt.",
+  "monthly.text": "Stimmt etwas nicht? Beantworte die Karten, oder sieh alle Erinnerungen durch.",
+  "monthly.all": "Alle Erinnerungen",
+  "monthly.later": "Später, in 30 Tagen",
+
   view: "Ansicht",
   "view.cards": "Karten",
   "view.list": "Liste",

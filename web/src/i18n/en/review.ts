@@ -6,6 +6,15 @@ export const review = {
   "empty.known": "See your profile, with the source of every sentence",
   "empty.areas": "Decide what may be remembered about health, finance, religion and relationships",
 
+  "monthly.title": "Monthly review",
+  "monthly.since":
+    "{count, plural, one {# memory was} other {# memories were}} learned since your last answer.",
+  "monthly.first":
+    "{count, plural, one {# memory has} other {# memories have}} been learned since the beginning.",
+  "monthly.text": "Is anything wrong? Answer the cards, or look through all memories.",
+  "monthly.all": "All memories",
+  "monthly.later": "Later, in 30 days",
+
   view: "View",
   "view.cards": "Cards",
   "view.list": "List",

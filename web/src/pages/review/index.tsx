@@ -25,6 +25,7 @@ import { CardFace } from "./card.tsx";
 import { ChangedOn } from "./changed-on.tsx";
 import { useConsent } from "./consent.ts";
 import { type Card, cardsOf, type Decision, KINDS, type Kind, remainingCards } from "./deck.ts";
+import { Invitation } from "./invitation.tsx";
 import { ReviewList } from "./list.tsx";
 import { Summary } from "./summary.tsx";
 
@@ -63,6 +64,7 @@ export default function ReviewPage() {
       {view !== "list" && asked.isPending && <Skeleton />}
       {view !== "list" && asked.data && (
         <div className="flex flex-col gap-4">
+          <Invitation />
           <Kinds cards={open} decided={deck.decided} unlisted={unlisted} chosen={kind} />
           {card ? (
             <Deck card={card} deck={deck} at={at} of={of} />

@@ -961,7 +961,8 @@ def get_review() -> Call[models.Review]:
 
     Proposals, contradictions, memories that may no longer be true, guesses, and memories
     learned in the last thirty days; and domains that the user mentioned and has not opened.
-    Each item contains the requests that answer it.
+    Each item contains the requests that answer it. `periodic` says whether it is time to invite
+    the user.
     """
     return Call(
         "GET",

@@ -1100,6 +1100,18 @@ class Pass(View):
     """
 
 
+class PeriodicReview(View):
+    """Whether it is time to go through what is remembered."""
+    last: datetime | None = Field(default=None)
+    """When the user last answered a question of the review, or forgot a memory."""
+    due: bool
+    """Whether that, or the creation of the user, is at least thirty days ago, and something was
+    learned since. An application should then invite the user to review what is remembered.
+    """
+    learned_since: int
+    """How many active memories were learned since and are not confirmed."""
+
+
 class PolicyPatch(View):
     """Policy settings. An absent setting is inherited."""
     preset: str | None = Field(default=None)
@@ -1389,6 +1401,8 @@ class Review(View):
     """How many there are, with those that are not in `data`."""
     domains: list[DomainQuestion]
     """Domains that the user mentioned and has not opened. Each is asked about once."""
+    periodic: PeriodicReview
+    """Whether the user should be invited to go through it."""
 
 
 class Revoked(View):

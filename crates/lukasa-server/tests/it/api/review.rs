@@ -189,9 +189,16 @@ async fn review_lists_recently_learned_memories_and_reject_removes_them() {
     app.work().await;
     let human = app.human("acme", "alice").await;
     let [news] = &items(&human, "learned").await[..] else { panic!("one piece of news") };
+    for (path, periodic) in [("/api/review", "/periodic"), ("/api/home", "/review/periodic")] {
+        let answer = human.get(path).await.expect(200).json();
+        let expected = json!({ "last": null, "due": false, "learned_since": 1 });
+        assert_eq!(answer.pointer(periodic), Some(&expected), "{path}");
+    }
     assert_eq!(news["memory"]["turn_ids"].as_array().unwrap().len(), 1);
     answer(&human, news, "no").await;
     assert!(items(&human, "learned").await.is_empty());
+    let periodic = human.get("/api/review").await.json()["periodic"].clone();
+    assert_eq!((&periodic["last"].is_string(), &periodic["learned_since"]), (&true, &json!(0)));
     assert!(human.get("/api/memory").await.each("id").is_empty());
 }
 
