@@ -354,6 +354,9 @@ mod tests {
                 assert_eq!(find(other).map(|tool| tool.name), Some(ours), "{other}");
             }
         }
+        let name = |name: &str| find(name).map(|tool| tool.name);
+        assert_eq!(name("show_memory"), Some("list_memories"));
+        assert_eq!(name("edit_memory"), Some("update_memory"));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Contexts over HTTP: a frozen baseline, then the dynamic part for the message, and removed
 //! memories in neither (R163 to R181, R193, R216, R218; C03, C06, C27).
 
+use std::sync::Arc;
+
+use lukasa_models::scripted::ScriptedModel;
 use lukasa_server::api::AuthMode;
 use lukasa_server::clock;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, Client, TestApp};
-use crate::models::TestModels;
+use crate::models::{TestModels, proposed_memory, proposing_chat};
 
 async fn alice(app: &TestApp) -> Client {
     app.application_key("acme").await.about("alice")
@@ -274,6 +277,13 @@ async fn baseline_has_the_user_profile_for_unrelated_messages() {
         json!({ "content": "Is an architect in Lisbon", "category": "profile", "importance": 0.9 }),
     )
     .await;
+    let task = json!({ "content": "Prepares the exhibition in Porto", "category": "context",
+        "type": "task", "importance": 0.9 });
+    let procedure = json!({ "content": "Wants sketches before numbers", "category": "style",
+        "type": "procedural", "importance": 0.9 });
+    for more in [task, procedure] {
+        save(&alice, more).await;
+    }
     for n in 0..60 {
         alice.save(&format!("Bought lettuce number {n}")).await;
     }
@@ -281,7 +291,11 @@ async fn baseline_has_the_user_profile_for_unrelated_messages() {
         ["zxqv", "", "ok", "Prove that the square root of two is irrational, step by step"]
     {
         let given = retrieve(&alice, message, json!({})).await;
-        assert!(given.at("/baseline/content").contains("Is an architect in Lisbon"), "{message}");
+        let baseline = given.at("/baseline/content");
+        for line in ["an architect in Lisbon", "the exhibition in Porto", "sketches before numbers"]
+        {
+            assert!(baseline.contains(line), "{message}: {line}: {baseline}");
+        }
     }
 }
 
@@ -380,8 +394,13 @@ async fn session_context_is_recorded_byte_for_byte() {
 
 #[tokio::test]
 async fn repeated_message_is_answered_from_the_cache_until_something_changes() {
-    let models = TestModels::with_words();
-    let app = TestApp::with_models(models).await;
+    let learned = vec![proposed_memory("User plays squash.", "I play squash")];
+    let models = TestModels {
+        chats: vec![proposing_chat(learned)],
+        embedders: vec![Arc::new(ScriptedModel::local(64))],
+        ..TestModels::default()
+    };
+    let app = TestApp::with_models(Arc::new(models)).await;
     let alice = app.human("acme", "alice").await;
     alice.put("/api/domains/health/opt-in", json!({})).await.expect(200);
     save(&alice, json!({ "content": "Takes zolpidem", "domain": "health" })).await;
@@ -391,9 +410,18 @@ async fn repeated_message_is_answered_from_the_cache_until_something_changes() {
     assert_eq!((cache().await, cache().await), ("miss".into(), "hit".into()));
     alice.save("Plays the cello").await;
     assert_eq!((cache().await, cache().await), ("miss".into(), "hit".into()), "after a write");
-    let turns = json!({ "turns": [{ "role": "user", "content": "I live by the sea" }] });
-    alice.post("/api/sessions/chat/turns", turns).await.expect(201);
+    let turns = json!({ "turns": [{ "role": "user", "content": "I play squash" }] });
+    alice.post("/api/sessions/other/turns", turns).await.expect(201);
     assert_eq!((cache().await, cache().await), ("miss".into(), "hit".into()), "after a turn");
+    alice.post("/api/sessions/other/close", json!({})).await.expect(200);
+    assert_eq!(cache().await, "hit", "nothing is learned yet");
+    app.work().await;
+    assert!(alice.get("/api/memory").await.text().contains("User plays squash."));
+    assert_eq!(
+        (cache().await, cache().await),
+        ("miss".into(), "hit".into()),
+        "after an extraction"
+    );
     alice.delete("/api/domains/health/opt-in").await.expect(200);
     let after = ask().await;
     assert_eq!(after.at("/cache"), "miss", "after an opt-out");

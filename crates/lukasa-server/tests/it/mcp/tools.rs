@@ -95,6 +95,26 @@ async fn mcp_rule_has_a_key_and_a_value_and_waits_for_the_user() {
 }
 
 #[tokio::test]
+async fn mcp_answer_shows_the_tier_of_a_tentative_memory() {
+    let memories = vec![proposed_memory("User lives in Lisbon.", "I live in Lisbon")];
+    let app = TestApp::with_models(TestModels::that_chats(proposing_chat(memories))).await;
+    let key = app.tenant_key("acme").await.about("alice");
+    let turns = json!({ "turns": [{ "role": "user", "content": "I live in Lisbon." }] });
+    key.post("/api/sessions/c/turns", turns).await.expect(201);
+    key.post("/api/sessions/c/close", json!({})).await.expect(200);
+    app.work().await;
+    for (tool, arguments) in
+        [("list_memories", json!({})), ("recall_memories", json!({ "query": "Where do I live?" }))]
+    {
+        let found = done(&key, tool, arguments).await;
+        let memory = &found["memories"][0];
+        assert_eq!(memory["content"], "User lives in Lisbon.", "{tool}: {found}");
+        assert_eq!(memory["tier"], "tentative", "{tool}: {found}");
+        assert!(memory["importance"].is_number(), "{tool}: {found}");
+    }
+}
+
+#[tokio::test]
 async fn mcp_answer_text_has_domain_key_value_and_reliability_of_a_rule() {
     let app = TestApp::with_keys().await;
     let key = app.tenant_key("acme").await.about("alice");
