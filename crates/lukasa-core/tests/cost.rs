@@ -135,7 +135,7 @@ fn path() -> String {
     "/memories/profile.md".to_owned()
 }
 
-fn command(text: &str, command: Command) -> Result<String, String> {
+fn command(text: &str, command: &Command) -> Result<String, String> {
     command.run(&mut profile(text.to_owned()))
 }
 
@@ -398,24 +398,24 @@ fn vault_encoding_costs_linear_time() {
 fn vault_replace_costs_linear_time() {
     check_long("vault_replace", |text| {
         let old = text.chars().next().map(String::from).unwrap_or_default();
-        command(text, Command::Replace { path: path(), old, new: "b".into() })
+        command(text, &Command::Replace { path: path(), old, new: "b".into() })
     });
     check_long("vault_replace_missing", |text| {
         let old = format!("{}🦀", half(text));
-        command(text, Command::Replace { path: path(), old, new: "b".into() })
+        command(text, &Command::Replace { path: path(), old, new: "b".into() })
     });
     check_long("vault_replace_unique", |text| {
         let old = "🦀".to_owned();
-        command(&format!("{text}🦀"), Command::Replace { path: path(), old, new: "b".into() })
+        command(&format!("{text}🦀"), &Command::Replace { path: path(), old, new: "b".into() })
     });
 }
 
 #[test]
 fn other_vault_commands_cost_linear_time() {
     check_long("vault_insert", |text| {
-        command(text, Command::Insert { path: path(), line: 0, text: text.to_owned() })
+        command(text, &Command::Insert { path: path(), line: 0, text: text.to_owned() })
     });
-    check_long("vault_view", |text| command(text, Command::View { path: path(), range: None }));
+    check_long("vault_view", |text| command(text, &Command::View { path: path(), range: None }));
     check_length("vault_view_folder", LONG_BYTES / 2, &["a"], |text| {
         let file = |number| File { path: format!("domains/a{number}.md"), content: "a".into() };
         let mut files: Vec<File> = (0..text.len() / 8).map(file).collect();
