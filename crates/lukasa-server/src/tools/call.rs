@@ -64,7 +64,8 @@ impl Execution<'_> {
         };
         let target = |text: &str| target(text).within(&projects);
         let outcome = match self.tool.action {
-            Action::Save | Action::Propose => return self.create(sent).await,
+            // On the heap: an unoptimized build has no room for these steps on the stack of a thread.
+            Action::Save | Action::Propose => return Box::pin(self.create(sent)).await,
             Action::Update => {
                 let named = target(&sent.take_required("id")?);
                 self.set_session(&mut sent);
@@ -130,11 +131,11 @@ impl Execution<'_> {
         let sent = sent.into_request::<CreateMemory>()?;
         if self.tool.action == Action::Propose {
             let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_new()? };
-            let outcome = self.engine.facts.propose(&self.request(), new).await?;
+            let outcome = Box::pin(self.engine.facts.propose(&self.request(), new)).await?;
             return self.proposal_answer(&outcome).await;
         }
         let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_saved()? };
-        let outcome = self.engine.facts.save_or_change(&self.request(), new).await?;
+        let outcome = Box::pin(self.engine.facts.save_or_change(&self.request(), new)).await?;
         let near = find_similar(self.engine, &self.model, &outcome).await;
         let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
         Ok(answer::written(&outcome, &near))
