@@ -164,11 +164,12 @@ pub async fn count_learned(scope: &Scope, since: Timestamp, now: Timestamp) -> R
 /// When a human last answered a question of the review, or forgot a memory, which is the answer no to
 /// what was learned. `None` if that is not among the latest operations: then it was long ago.
 pub async fn last_answer(scope: &Scope) -> Result<Option<Timestamp>> {
-    const SQL: &str = "select max(recorded_at) from (select recorded_at, caller, verb from operation \
+    const SQL: &str = "select recorded_at from (select recorded_at, caller, verb from operation \
                          where user_id = $1 order by recorded_at desc limit 20000) latest \
-                       where caller = 'human' and verb in ('confirm', 'reject', 'resolve', 'forget')";
+                       where caller = 'human' and verb in ('confirm', 'reject', 'resolve', 'forget') \
+                       order by recorded_at desc limit 1";
     let rows = scope.query(SQL, &[&scope.user().uuid()]).await?;
-    Ok(one(&rows, |row| Columns::of(row, "operation").take())?.flatten())
+    one(&rows, |row| Columns::of(row, "operation").take())
 }
 
 async fn count(scope: &Scope, sql: &'static str, at: Timestamp, now: Timestamp) -> Result<i64> {
