@@ -60,12 +60,12 @@ const BACKWARD: &[&str] = &[
 ];
 
 /// Words of a message that only continues a conversation; it has at least one of them.
-const ONWARD: &[&str] = &[
+const CONTINUATION_WORDS: &[&str] = &[
     "continue", "going", "more", "next", "ok", "okay", "on", "right", "sure", "thank", "thanks",
     "then", "yes",
 ];
 /// The other words that such a message may have.
-const ONWARD_TOO: &[&str] = &[
+const CONTINUATION_FILLERS: &[&str] = &[
     "a", "about", "and", "bit", "can", "could", "do", "example", "examples", "give", "go", "great",
     "it", "keep", "let's", "little", "me", "now", "one", "part", "please", "section", "show",
     "step", "tell", "that", "the", "this", "to", "very", "what", "with", "would", "you",
@@ -213,9 +213,9 @@ pub fn min_relevance(message: &str, by_meaning: bool) -> f32 {
 
 /// Whether a text in lower case only continues a conversation.
 fn only_continues(text: &str) -> bool {
-    let continues = |word: &str| ONWARD.contains(&word);
+    let continues = |word: &str| CONTINUATION_WORDS.contains(&word);
     words(text).any(continues)
-        && words(text).all(|word| continues(word) || ONWARD_TOO.contains(&word))
+        && words(text).all(|word| continues(word) || CONTINUATION_FILLERS.contains(&word))
 }
 
 /// How many memories to retrieve for a message. One that only continues the conversation needs few, and
