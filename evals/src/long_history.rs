@@ -114,8 +114,9 @@ async fn measure(
     fill(args, &Client::to(server.address)).await.context("filling")?;
     drop(server);
     let own = connect(&url).await?;
-    own.batch_execute("vacuum analyze").await?;
-    figures.index_mb = size(&own, &["passage", "embedding"]).await?;
+    pack(&own, &serve).await.context("packing")?;
+    own.batch_execute("vacuum full; analyze").await?;
+    figures.index_mb = size(&own, &["passage", "embedding", "packed_session"]).await?;
     figures.turns_mb = size(&own, &["turn"]).await?;
 
     let server = Server::start(&serve).await?;
@@ -242,9 +243,37 @@ fn percentile(took: &[f64], share: f64) -> f64 {
     sorted.get((last as f64 * share).round() as usize).copied().unwrap_or(0.0)
 }
 
+/// Lets a server that packs closed sessions do so now: the sessions were closed yesterday, and upkeep
+/// is due.
+async fn pack(own: &tokio_postgres::Client, serve: &Serve<'_>) -> Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(600);
+    let sql = "select to_regclass('packed_session') is not null";
+    if !own.query_one(sql, &[]).await?.get::<_, bool>(0) {
+        return Ok(());
+    }
+    let closed = "update session set state = 'idle', closed_at = now() - interval '1 day'";
+    own.batch_execute(closed).await?;
+    let server = Server::start(serve).await?;
+    let from = Instant::now();
+    loop {
+        let due = "update job set run_at = now(), head_at = now() \
+                    where kind = 'upkeep' and state = 'waiting'";
+        own.batch_execute(due).await?;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let sql = "select count(*) from passage where kind = 'turn'";
+        let left: i64 = own.query_one(sql, &[]).await?.get(0);
+        if left == 0 {
+            break;
+        }
+        anyhow::ensure!(from.elapsed() < PATIENCE, "{left} passages of turns are not packed");
+    }
+    drop(server);
+    Ok(())
+}
+
 async fn size(admin: &tokio_postgres::Client, tables: &[&str]) -> Result<f64> {
-    let sql =
-        "select sum(pg_total_relation_size(t::regclass))::float8 / 1e6 from unnest($1::text[]) t";
+    let sql = "select coalesce(sum(pg_total_relation_size(to_regclass(t))), 0)::float8 / 1e6 \
+                 from unnest($1::text[]) t";
     Ok(admin.query_one(sql, &[&tables]).await?.get(0))
 }
 

@@ -14,7 +14,7 @@ use lukasa_core::recall::passage::{self as core_passage, Passage, PassageKind};
 use lukasa_core::{EpisodeId, FactId, TenantId, Timestamp, UserId, VersionId};
 use lukasa_store::model::ModelRecord;
 use lukasa_store::passage::{self, Change, NewEmbedding, UnembeddedPassage};
-use lukasa_store::{Batch, Scope, episode, recallable, session};
+use lukasa_store::{Batch, Scope, episode, packed, recallable, session};
 use lukasa_text::tokens;
 use uuid::Uuid;
 
@@ -264,10 +264,22 @@ impl Embeddings {
         embedder: &dyn Embedder,
         mut each: impl FnMut(usize),
     ) -> Result<usize> {
+        let name = &embedder.model().name;
+        let scope = self.parts.store.read(tenant, user).await?;
+        let is_packed = packed::has_other_model(&scope, name).await?;
+        drop(scope);
+        if is_packed {
+            let scope = self.parts.store.write(tenant, user).await?;
+            passage::relax_durability(&scope).await?;
+            let mut batch = Batch::default();
+            packed::unpack_other_models(&mut batch, &scope, name);
+            scope.run(&batch).await?;
+            scope.commit().await?;
+        }
         let mut filled = 0;
         loop {
             let scope = self.parts.store.read(tenant, user).await?;
-            let lacking = passage::unembedded(&scope, &embedder.model().name, BATCH_SIZE).await?;
+            let lacking = passage::unembedded(&scope, name, BATCH_SIZE).await?;
             if lacking.is_empty() {
                 return Ok(filled);
             }

@@ -137,8 +137,8 @@ impl Jobs {
     /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
     /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
     /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
-    /// is logged and does not stop the others; the next run repeats it. While memory is paused, only
-    /// rows are removed. Queues the next run for when the next row expires, or a temporary user; if
+    /// is logged and does not stop the others; the next run repeats it. While memory is paused, nothing
+    /// is learned. Queues the next run for when the next row expires, or a temporary user; if
     /// there is none, the next write queues it.
     async fn run_upkeep(
         &self,
@@ -159,6 +159,7 @@ impl Jobs {
         check("purge of sources", self.removals.purge_sources(request).await.err());
         check("index of episodes", self.learning.index_episodes(request).await.err());
         check("expiry of observations", self.observations.expire(request).await.err());
+        check("packing of sessions", self.sessions.pack_closed(request).await.err());
         if !is_paused {
             let noted = self.observations.learn_patterns(request).await;
             check("patterns in observations", noted.err());
@@ -208,6 +209,7 @@ fn next_expiry(oldest: OldestRows, history: Option<SignedDuration>) -> Option<Ti
         after(oldest.answered, IDEMPOTENCY_DAYS),
         after(oldest.given, USAGE_DAYS),
         after(oldest.ended, EXPIRED_DAYS),
+        after(oldest.unpacked, 1),
         oldest.expired.zip(history).map(|(at, history)| at + history),
     ];
     ends.into_iter().flatten().min()

@@ -41,7 +41,9 @@ pub mod model;
 pub mod mover;
 pub mod observation;
 pub mod operation;
+pub mod packed;
 pub mod passage;
+pub mod passage_blocks;
 pub mod policy;
 mod pool;
 pub mod portrait;
@@ -64,6 +66,7 @@ pub mod tables;
 pub mod testing;
 mod tls;
 mod upkeep;
+pub mod vector;
 pub mod webhook;
 
 use std::sync::Arc;

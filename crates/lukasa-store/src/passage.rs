@@ -1,10 +1,8 @@
-//! A user's passages and their embeddings, which recall reads: all of them, or those since a
-//! revision.
+//! A user's passages, which recall reads: all of them, or those since a revision.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 
-use futures_util::{Stream, TryStreamExt as _, try_join};
+use futures_util::try_join;
 use half::f16;
 use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::passage::{Passage, PassageKind, TurnPosition};
@@ -152,7 +150,19 @@ macro_rules! passages {
     };
 }
 
-fn stored(row: &Row, projects: &HashMap<String, Project>) -> Result<StoredPassage> {
+/// The same of packed sessions, one row for each passage.
+macro_rules! packed_passages {
+    () => {
+        "select s.source_id, s.part, s.source_id, 'turn', s.language, s.words, s.terms, \
+                k.session_id, s.number, s.role, s.said_at, s.recorded_at, k.revision \
+           from packed_session k cross join lateral unnest(k.source_ids, k.parts, k.languages, \
+                k.words, k.terms, k.numbers, k.roles, k.said_at, k.recorded_at) \
+                as s (source_id, part, language, words, terms, number, role, said_at, recorded_at) \
+          where k.user_id = $1 and k.revision > $2"
+    };
+}
+
+pub(crate) fn stored(row: &Row, projects: &HashMap<String, Project>) -> Result<StoredPassage> {
     let mut c = Columns::of(row, "passage");
     let (source, part, subject) = (c.take()?, c.take()?, c.take()?);
     let kind = c.word(PassageKind::parse)?;
@@ -174,30 +184,42 @@ fn stored(row: &Row, projects: &HashMap<String, Project>) -> Result<StoredPassag
 }
 
 /// The highest revision of turns to leave out of the index, so that at most `limit` passages of
-/// turns are indexed; absent if there are no more than that.
+/// turns are indexed; absent if there are no more than that. A packed session is left out whole.
 pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
-    const COUNT: &str =
-        "select count(*) from (select 1 from passage where user_id = $1 limit $2) p";
-    const FLOOR: &str = "select revision from passage where user_id = $1 and kind = 'turn' \
-                         order by revision desc offset $2 limit 1";
+    const COUNT: &str = "select (select count(*) from \
+                            (select 1 from passage where user_id = $1 limit $2) p) \
+                          + (select coalesce(sum(passages), 0)::bigint \
+                               from packed_session where user_id = $1)";
+    const FLOOR: &str = "select max(revision) from \
+                           (select revision, sum(passages) over (order by revision desc) as total \
+                              from (select revision, 1 as passages from passage \
+                                     where user_id = $1 and kind = 'turn' \
+                                    union all select revision, passages from packed_session \
+                                     where user_id = $1) p) counted \
+                          where total > $2";
     let user = scope.user().uuid();
     let counted: Option<i64> =
         one(&scope.query(COUNT, &[&user, &(limit + 1)]).await?, |row| Ok(row.try_get(0)?))?;
     if counted.is_none_or(|count| count <= limit) {
         return Ok(None);
     }
-    one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))
+    Ok(one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))?.flatten())
 }
 
-pub(crate) const PASSAGES_SINCE: &str = passages!();
+pub(crate) const PASSAGES_SINCE: &str = concat!(passages!(), " union all ", packed_passages!());
 
-/// Passages in the order of their revisions.
+/// Passages that are not packed, in the order of their revisions.
 pub(crate) const PASSAGES_IN_ORDER: &str = concat!(passages!(), " order by revision");
 
 /// The passages since a revision; all of them since revision 0. With a floor, turns up to that
 /// revision are left out.
 pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
-    const ABOVE: &str = concat!(passages!(), " and (kind <> 'turn' or revision > $3)");
+    const ABOVE: &str = concat!(
+        passages!(),
+        " and (kind <> 'turn' or revision > $3) union all ",
+        packed_passages!(),
+        " and k.revision > $3"
+    );
     let user = scope.user().uuid();
     let rows = async {
         match floor {
@@ -209,7 +231,8 @@ pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<V
     all(&rows, |row| stored(row, &projects))
 }
 
-pub(crate) const FIRST_PASSAGES: &str = concat!(passages!(), " limit $3");
+pub(crate) const FIRST_PASSAGES: &str =
+    concat!(passages!(), " union all ", packed_passages!(), " limit $3");
 
 /// Up to `limit` of the user's passages, in no particular order.
 pub async fn first(scope: &Scope, limit: i64) -> Result<Vec<StoredPassage>> {
@@ -232,73 +255,6 @@ pub async fn read_in_index_order(scope: &Scope, is_on: bool) -> Result<()> {
     Ok(())
 }
 
-/// The user's passages in blocks, as they arrive.
-pub struct PassageBlocks {
-    rows: RowBlocks,
-    projects: HashMap<String, Project>,
-    floor: Option<i64>,
-    /// The first passage of the next block, with its revision.
-    ahead: Option<(i64, StoredPassage)>,
-}
-
-impl PassageBlocks {
-    /// With a floor, turns up to that revision are left out.
-    pub async fn open(scope: &Scope, floor: Option<i64>) -> Result<Self> {
-        let projects = session_projects(scope).await?;
-        let (user, none) = (scope.user().uuid(), 0_i64);
-        let rows = scope.stream(PASSAGES_IN_ORDER, &[&user, &none]).await?;
-        Ok(Self { rows: Box::pin(rows), projects, floor, ahead: None })
-    }
-
-    /// The next `size` passages, or a few more, because a block has all passages of its sources;
-    /// none at the end.
-    pub async fn next(&mut self, size: usize) -> Result<Vec<StoredPassage>> {
-        let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
-        let mut block: Vec<_> = self.ahead.take().into_iter().map(|(_, ahead)| ahead).collect();
-        while let Some(row) = self.rows.try_next().await? {
-            let revision: i64 = row.try_get("revision")?;
-            let passage = stored(&row, &self.projects)?;
-            let is_old = self.floor.is_some_and(|floor| revision <= floor);
-            if is_old && passage.kind == PassageKind::Turn {
-                continue;
-            }
-            // What was written together has one revision.
-            if block.len() >= size && last != Some(revision) {
-                self.ahead = Some((revision, passage));
-                break;
-            }
-            last = Some(revision);
-            block.push(passage);
-        }
-        Ok(block)
-    }
-}
-
-/// The user's vectors of a model in blocks, as they arrive.
-pub struct VectorBlocks(RowBlocks);
-
-impl VectorBlocks {
-    pub async fn open(scope: &Scope, model: &EmbeddingModel) -> Result<Self> {
-        let (user, none) = (scope.user().uuid(), 0_i64);
-        let sql = if is_short(model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
-        let rows = scope.stream(sql, &[&user, &model.name, &none]).await?;
-        Ok(Self(Box::pin(rows)))
-    }
-
-    /// The next `size` vectors, or fewer at the end.
-    pub async fn next(&mut self, size: usize) -> Result<Vec<Vector>> {
-        let mut block = Vec::new();
-        while block.len() < size
-            && let Some(row) = self.0.try_next().await?
-        {
-            block.push(vector(&row)?);
-        }
-        Ok(block)
-    }
-}
-
-type RowBlocks = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
-
 pub(crate) const SESSION_PROJECTS: &str =
     "select session_id, project from session where user_id = $1 and project is not null";
 
@@ -311,79 +267,6 @@ pub async fn session_projects(scope: &Scope) -> Result<HashMap<String, Project>>
     })?;
     let named = |(session, project): (String, Option<Project>)| Some((session, project?));
     Ok(sessions.into_iter().filter_map(named).collect())
-}
-
-/// A passage's vector.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Vector {
-    pub source: Uuid,
-    pub part: i16,
-    pub values: Vec<f16>,
-}
-
-fn vector(row: &Row) -> Result<Vector> {
-    let mut c = Columns::of(row, "embedding");
-    let (source, part) = (c.take()?, c.take()?);
-    let values: HalfVector = c.take()?;
-    Ok(Vector { source, part, values: values.into() })
-}
-
-/// The vectors since a revision. A condition on the dimension selects the index.
-macro_rules! vectors {
-    () => {
-        "select source_id, part, vector from embedding where user_id = $1 and model = $2 \
-           and revision > $3"
-    };
-}
-
-pub(crate) const VECTORS_SINCE: &str = concat!(vectors!(), " and dimension <= 1024");
-
-/// Vectors in the order of their revisions.
-pub(crate) const VECTORS_IN_ORDER: &str =
-    concat!(vectors!(), " and dimension <= 1024 order by revision");
-const LONG_VECTORS_IN_ORDER: &str = concat!(vectors!(), " and dimension > 1024 order by revision");
-
-/// The vectors of a model since a revision. With a floor, those of turns up to that revision are
-/// left out.
-pub async fn vectors_since(
-    scope: &Scope,
-    model: &EmbeddingModel,
-    revision: i64,
-    floor: Option<i64>,
-) -> Result<Vec<Vector>> {
-    const LONG: &str = concat!(vectors!(), " and dimension > 1024");
-    const ABOVE: &str = "select e.source_id, e.part, e.vector from embedding e \
-                         join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
-                           and p.part = e.part \
-                         where e.user_id = $1 and e.model = $2 and e.revision > $3 \
-                           and (p.kind <> 'turn' or p.revision > $4)";
-    let user = scope.user().uuid();
-    if let Some(floor) = floor {
-        let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
-        return all(&scope.query(ABOVE, &params).await?, vector);
-    }
-    let sql = if is_short(model) { VECTORS_SINCE } else { LONG };
-    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
-}
-
-pub(crate) const FIRST_VECTORS: &str = concat!(vectors!(), " and dimension <= 1024 limit $4");
-
-/// Up to `limit` of the user's vectors of a model, in no particular order.
-pub async fn first_vectors(
-    scope: &Scope,
-    model: &EmbeddingModel,
-    limit: i64,
-) -> Result<Vec<Vector>> {
-    const LONG: &str = concat!(vectors!(), " and dimension > 1024 limit $4");
-    let (user, none) = (scope.user().uuid(), 0_i64);
-    let params: [Param<'_>; 4] = [&user, &model.name, &none, &limit];
-    let sql = if is_short(model) { FIRST_VECTORS } else { LONG };
-    all(&scope.query(sql, &params).await?, vector)
-}
-
-/// Whether its vectors fit into an index row.
-fn is_short(model: &EmbeddingModel) -> bool {
-    model.dimension <= 1024
 }
 
 /// A passage that a model has not embedded yet, and the source of its text.
@@ -465,22 +348,19 @@ pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec
     );
 }
 
-/// Removes the passages of these sources, and with them their embeddings.
-pub async fn remove(scope: &Scope, sources: &[Uuid]) -> Result<()> {
-    const SQL: &str = "delete from passage where user_id = $1 and source_id = any($2)";
-    let params: [Param<'_>; 2] = [&scope.user().uuid(), &sources];
-    scope.query(SQL, &params).await?;
-    Ok(())
-}
-
 /// How many passages to be embedded the user has, and how many of them are not embedded with the
 /// model.
 pub async fn count(scope: &Scope, model: &str) -> Result<(i64, i64)> {
-    const SQL: &str = "select p.all_of_them, p.all_of_them - e.made from \
-                         (select count(*) as all_of_them from passage where user_id = $1 \
+    const SQL: &str = "select p.here + k.here, p.here + k.here - e.made - k.made from \
+                         (select count(*) as here from passage where user_id = $1 \
                            and (role is null or role = 'user')) p, \
                          (select count(*) as made from embedding \
-                           where user_id = $1 and model = $2) e";
+                           where user_id = $1 and model = $2) e, \
+                         (select count(*) as here, \
+                                 count(*) filter (where model = $2 and vector is not null) as made \
+                            from packed_session cross join lateral \
+                              unnest(roles, vectors) as s (role, vector) \
+                           where user_id = $1 and role = 'user') k";
     let rows = scope.query(SQL, &[&scope.user().uuid(), &model]).await?;
     let counted = one(&rows, |row| {
         let mut c = Columns::of(row, "passage");

@@ -12,12 +12,10 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::fact::{version, version_columns};
-use crate::passage::{
-    FIRST_PASSAGES, FIRST_VECTORS, PASSAGES_IN_ORDER, PASSAGES_SINCE, SESSION_PROJECTS,
-    VECTORS_IN_ORDER, VECTORS_SINCE,
-};
+use crate::passage::{FIRST_PASSAGES, PASSAGES_IN_ORDER, PASSAGES_SINCE, SESSION_PROJECTS};
 use crate::row::{Columns, all};
 use crate::scope::{Param, Scope};
+use crate::vector::{FIRST_VECTORS, VECTORS_IN_ORDER, VECTORS_SINCE};
 
 macro_rules! facet_columns {
     () => {

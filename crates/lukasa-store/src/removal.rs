@@ -10,7 +10,7 @@ use crate::learning::{episode, episode_columns};
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 use crate::session::{self, turn, turn_columns};
-use crate::{calibration, context, domain_question};
+use crate::{calibration, context, domain_question, packed};
 
 /// Those of these turns and observations that a version of a fact, current or closed, cites in its
 /// support or its evidence. Reads every version once, however many names there are.
@@ -228,6 +228,7 @@ pub fn mark_turns(batch: &mut Batch, scope: &Scope, turns: &[TurnId], by: Option
     let by = by.map(OperationId::uuid);
     batch.push(MARK, vec![Box::new(scope.user().uuid()), Box::new(ids.clone()), Box::new(by)]);
     if by.is_some() {
+        packed::unpack_turns(batch, scope, &ids);
         remove_passages(batch, scope, ids);
     }
 }
@@ -370,6 +371,7 @@ pub fn erase_sources(
     if !names.is_empty() {
         batch.push(QUOTING_IN_TRACE, vec![Box::new(user), Box::new(names)]);
     }
+    packed::unpack_turns(batch, scope, &ids);
     for sql in [
         // The queries of memory tools may repeat the turn's words.
         "delete from retrieval where user_id = $1 and session_id in \

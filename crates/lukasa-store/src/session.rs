@@ -9,6 +9,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::packed;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
@@ -283,6 +284,7 @@ pub fn drop_turns(batch: &mut Batch, scope: &Scope, of: &str, through: i32, exce
                               and number <= $3 and turn_id <> all($4))";
     const TURNS: &str = "delete from turn where user_id = $1 and session_id = $2 \
                          and number <= $3 and turn_id <> all($4)";
+    packed::unpack_sessions(batch, scope, &[of.to_owned()]);
     for sql in [PASSAGES, TURNS] {
         batch.push(
             sql,
@@ -302,6 +304,7 @@ pub fn drop_passages(batch: &mut Batch, scope: &Scope, of: &str) {
                        (select turn_id from turn where user_id = $1 and session_id = $2 \
                         union all select episode_id from episode \
                          where user_id = $1 and session_id = $2)";
+    packed::remove_session(batch, scope, of);
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(of.to_owned())]);
 }
 

@@ -50,6 +50,7 @@ erased_tables![
     "portrait",
     "embedding",
     "passage",
+    "packed_session",
     "recall_state",
     "turn",
     "session",

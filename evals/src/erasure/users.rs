@@ -168,6 +168,13 @@ async fn insert_directly(database: &Client, test_user: &TestUser, session: &str)
     const VECTORS: &str = "insert into embedding select user_id, tenant_id, 'm', source_id, part, \
         revision, 3, content_hash, '[1,2,3]' from passage where user_id = $1";
     database.execute(VECTORS, &[&user]).await.context("embedding")?;
+    // Of a session that was packed before; its rows are of the turns that are there.
+    const PACKED: &str = "insert into packed_session select user_id, tenant_id, $2, max(revision), 1, \
+        null, count(*), array_agg(source_id), array_agg(part), array_agg(language), \
+        array_agg(words), array_agg(terms), array_agg(content_hash), array_agg(1), \
+        array_agg('user'::text), array_agg(now()), array_agg(now()), array_agg(null::halfvec) \
+        from passage where user_id = $1 group by user_id, tenant_id";
+    database.execute(PACKED, &[&user, &format!("{session} packed")]).await.context("packed")?;
     Ok(())
 }
 

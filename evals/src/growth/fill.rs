@@ -134,12 +134,12 @@ fn after_facts_sql(users: &Range<u32>) -> String {
     )
 }
 
-/// The transaction that inserts one session of each user of a cohort.
+/// The transaction that inserts one session of each user of a cohort, closed and packed.
 fn session_sql(filler: &Filler, users: &Range<u32>, session: u32) -> String {
     let (tenant, name, rounds) = (tenant().uuid(), session_name(session), rounds());
     // Each round is two revisions: the passages, and their embeddings.
     let revision = 2 * FACTS_PER_USER + 2 * rounds * session;
-    let mut sql = format!(
+    format!(
         "begin;
         create temp table part on commit drop as
           select p.user_id, r.round, t.text, t.role, t.content, a.at,
@@ -161,28 +161,22 @@ fn session_sql(filler: &Filler, users: &Range<u32>, session: u32) -> String {
             said_at, recorded_at)
           select user_id, '{tenant}', turn_id, '{name}', number, role, content,
                  case role when 'user' then 'user_turn' else 'assistant' end, at, at from part;
-        insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision,
-            analyzer, language, words, terms, content_hash, session_id, number, role, said_at,
-            recorded_at)
-          select t.user_id, '{tenant}', t.turn_id, q.part, t.turn_id, 'turn',
-                 {revision} + 2 * t.round + 1, {ANALYZER}, q.language, q.words, q.terms,
-                 q.content_hash, '{name}', t.number, t.role, t.at, t.at
-            from part t join growth.turn_passage q on q.text = t.text;",
+        insert into packed_session (user_id, tenant_id, session_id, revision, analyzer, model,
+            passages, source_ids, parts, languages, words, terms, content_hashes, numbers, roles,
+            said_at, recorded_at, vectors)
+          select user_id, '{tenant}', '{name}', {revision} + 2 * max(round) + 1, {ANALYZER}, {model},
+                 count(*), array_agg(turn_id), array_agg(part), array_agg(language),
+                 array_agg(words), array_agg(terms), array_agg(content_hash), array_agg(number),
+                 array_agg(role), array_agg(at), array_agg(at), array_agg(vector)
+            from (select t.user_id, t.round, t.turn_id, t.number, t.role, t.at, q.*
+                    from part t join growth.turn_passage q on q.text = t.text
+                   order by t.user_id, t.number, q.part) p
+           group by user_id;
+        commit;",
+        model = filler.model.as_ref().map_or("null".to_owned(), |model| format!("'{model}'")),
         first = users.start,
         end = users.end,
-    );
-    if let Some(model) = &filler.model {
-        sql.push_str(&format!(
-            "insert into embedding (user_id, tenant_id, model, source_id, part, revision, dimension,
-                content_hash, vector)
-              select t.user_id, '{tenant}', '{model}', t.turn_id, q.part,
-                     {revision} + 2 * t.round + 2, vector_dims(q.vector), q.content_hash, q.vector
-                from part t join growth.turn_passage q on q.text = t.text
-               where q.vector is not null;"
-        ));
-    }
-    sql.push_str("commit;");
-    sql
+    )
 }
 
 /// The revision of the search index after all turns.

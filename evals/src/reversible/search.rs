@@ -88,8 +88,9 @@ pub async fn assert_nowhere(
         }
     }
     // The passages and embeddings must be deleted, too.
-    let sql = "select count(*) from passage p join turn t \
-                 on t.user_id = p.user_id and t.turn_id = p.source_id \
+    let sql = "select count(*) from (select user_id, source_id from passage union all \
+                   select user_id, unnest(source_ids) from packed_session) p \
+               join turn t on t.user_id = p.user_id and t.turn_id = p.source_id \
                join session s on s.user_id = t.user_id and s.session_id = t.session_id \
                 where p.user_id = $1 and (t.withdrawn_by is not null or s.trashed_at is not null)";
     let row = fixture.admin.query_one(sql, &[&caller.user.uuid()]).await?;

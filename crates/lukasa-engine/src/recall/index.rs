@@ -19,10 +19,10 @@ use lukasa_core::model::EmbeddingModel;
 use lukasa_core::recall::index::{Index, NewPassage};
 use lukasa_core::{AsOf, FactId, ProjectScope, Timestamp, TurnId, UserId};
 use lukasa_store::Scope;
-use lukasa_store::passage::{
-    self, PassageBlocks, RecallState, StoredPassage, Vector, VectorBlocks,
-};
+use lukasa_store::passage::{self, RecallState, StoredPassage};
+use lukasa_store::passage_blocks::{PassageBlocks, VectorBlocks};
 use lukasa_store::recallable::{self, RecallableVersion};
+use lukasa_store::vector::{self, Vector};
 use moka::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -418,7 +418,7 @@ async fn load_new_rows(
     floor: Option<i64>,
 ) -> Result<NewRows> {
     let vectors: OptionFuture<_> =
-        model.as_ref().map(|model| passage::vectors_since(scope, model, since, floor)).into();
+        model.as_ref().map(|model| vector::vectors_since(scope, model, since, floor)).into();
     let (passages, vectors) =
         try_join!(passage::since(scope, since, floor), async { vectors.await.transpose() })?;
     Ok(NewRows { since, model, passages, vectors: vectors.unwrap_or_default() })
@@ -437,25 +437,26 @@ async fn read_in_blocks(
     let mut index = Index::new(dimension);
     passage::read_in_index_order(scope, true).await?;
     let mut passages = PassageBlocks::open(scope, floor).await?;
-    let mut rows = passages.next(BLOCK_ROWS).await?;
+    let mut rows = passages.next(scope, BLOCK_ROWS).await?;
     while !rows.is_empty() {
         let add = move || {
             let rows = rows.into_iter().filter(|row| point.is_none_or(|at| existed(row, at)));
             index.add(rows.map(as_new).collect());
             index
         };
-        (index, rows) = try_join!(cpu.run(add), async { Ok(passages.next(BLOCK_ROWS).await?) })?;
+        (index, rows) =
+            try_join!(cpu.run(add), async { Ok(passages.next(scope, BLOCK_ROWS).await?) })?;
     }
     if let Some(model) = &ctx.model {
         let mut vectors = VectorBlocks::open(scope, model).await?;
-        let mut rows = vectors.next(BLOCK_ROWS).await?;
+        let mut rows = vectors.next(scope, BLOCK_ROWS).await?;
         while !rows.is_empty() {
             let embed = move || {
                 index.embed(rows.into_iter().map(|v| ((v.source, v.part), v.values)));
                 index
             };
             (index, rows) =
-                try_join!(cpu.run(embed), async { Ok(vectors.next(BLOCK_ROWS).await?) })?;
+                try_join!(cpu.run(embed), async { Ok(vectors.next(scope, BLOCK_ROWS).await?) })?;
         }
     }
     passage::read_in_index_order(scope, false).await?;
@@ -507,7 +508,7 @@ async fn load_first_rows(
 ) -> Result<Option<NewRows>> {
     let rows = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
     let vectors: OptionFuture<_> =
-        model.as_ref().map(|model| passage::first_vectors(scope, model, rows)).into();
+        model.as_ref().map(|model| vector::first_vectors(scope, model, rows)).into();
     let (passages, vectors) =
         try_join!(passage::first(scope, rows), async { vectors.await.transpose() })?;
     let rows = NewRows { since: 0, model, passages, vectors: vectors.unwrap_or_default() };

@@ -2,6 +2,7 @@
 
 mod hidden;
 mod lifecycle;
+mod packing;
 mod retraction;
 mod window;
 

@@ -30,6 +30,7 @@ mod masking;
 mod observation_removal;
 mod observations;
 mod outdated_turns;
+mod packing;
 mod pause;
 mod portraits;
 mod process_state;

@@ -13,7 +13,7 @@ use lukasa_engine::facts::Target;
 use lukasa_engine::recall::{RecallQuery, RecallResult};
 use lukasa_engine::{Engine, Error};
 use lukasa_models::scripted::{ScriptedBehavior, ScriptedModel, TestModels};
-use lukasa_store::passage::PassageBlocks;
+use lukasa_store::passage_blocks::PassageBlocks;
 
 use crate::story::Story;
 
@@ -421,7 +421,7 @@ async fn large_record_is_read_in_blocks_with_the_same_results() {
         let mut sources: Vec<HashSet<uuid::Uuid>> = Vec::new();
         let mut count = 0;
         loop {
-            let block = blocks.next(size).await.unwrap();
+            let block = blocks.next(&scope, size).await.unwrap();
             if block.is_empty() {
                 break;
             }

@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use crate::tables::USER_TABLES;
 
 /// A rule and a query for the rows that break it, each as one line of text.
-const RULES: [(&str, &str); 12] = [
+const RULES: [(&str, &str); 13] = [
     (
         "a passage belongs to a version, a turn or an episode in use",
         "select kind || ' ' || source_id from passage p where not exists ( \
@@ -25,9 +25,18 @@ const RULES: [(&str, &str); 12] = [
                               and p.source_id = v.version_id)",
     ),
     (
+        "a packed passage belongs to a turn in use and has no row of its own",
+        "select k.session_id || ' ' || source from packed_session k, unnest(k.source_ids) source \
+          where not exists (select 1 from turn t where t.user_id = k.user_id and t.turn_id = source \
+                  and t.session_id = k.session_id and t.withdrawn_by is null) \
+             or exists (select 1 from passage p where p.user_id = k.user_id and p.source_id = source)",
+    ),
+    (
         "no revision is newer than the user's",
         "select p.source_id || ' ' || p.revision from passage p left join recall_state r using (user_id) \
           where r.revision is null or p.revision > r.revision \
+         union all select k.session_id from packed_session k left join recall_state r using (user_id) \
+          where r.revision is null or k.revision > r.revision \
          union all select user_id::text from recall_state where removed > revision or facts > revision",
     ),
     (

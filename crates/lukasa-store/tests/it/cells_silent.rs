@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use lukasa_core::{Timestamp, UserId};
-use lukasa_store::passage::PassageBlocks;
+use lukasa_store::passage_blocks::PassageBlocks;
 use lukasa_store::{Error, Store, directory, domain};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -192,10 +192,10 @@ async fn rows_that_arrive_from_an_unresponsive_cell_are_given_up() {
     directory::me(&scope).await.unwrap();
     proxy.freeze_after(PASSAGE_BYTES / 3);
     let mut blocks = PassageBlocks::open(&scope, None).await.unwrap();
-    let first = blocks.next(1).await.unwrap();
+    let first = blocks.next(&scope, 1).await.unwrap();
     assert_eq!(first.len(), 1);
     let started = Instant::now();
-    let rest = tokio::time::timeout(Duration::from_secs(20), blocks.next(1_000)).await;
+    let rest = tokio::time::timeout(Duration::from_secs(20), blocks.next(&scope, 1_000)).await;
     let rest = rest.expect("the rows are given up");
     assert!(matches!(rest, Err(Error::Unavailable(_))), "{rest:?}");
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());

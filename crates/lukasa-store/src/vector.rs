@@ -1,0 +1,101 @@
+//! The vectors of a user's passages: all of them, or those since a revision.
+
+use half::f16;
+use lukasa_core::model::EmbeddingModel;
+use pgvector::HalfVector;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::row::{Columns, all};
+use crate::scope::{Param, Scope};
+
+/// A passage's vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Vector {
+    pub source: Uuid,
+    pub part: i16,
+    pub values: Vec<f16>,
+}
+
+pub(crate) fn vector(row: &Row) -> Result<Vector> {
+    let mut c = Columns::of(row, "embedding");
+    let (source, part) = (c.take()?, c.take()?);
+    let values: HalfVector = c.take()?;
+    Ok(Vector { source, part, values: values.into() })
+}
+
+/// The vectors since a revision. A condition on the dimension selects the index.
+macro_rules! vectors {
+    () => {
+        "select source_id, part, vector from embedding where user_id = $1 and model = $2 \
+           and revision > $3"
+    };
+}
+
+/// The same of packed sessions.
+macro_rules! packed_vectors {
+    () => {
+        "select s.source_id, s.part, s.vector from packed_session k \
+           cross join lateral unnest(k.source_ids, k.parts, k.vectors) as s (source_id, part, vector) \
+          where k.user_id = $1 and k.model = $2 and k.revision > $3 and s.vector is not null"
+    };
+}
+
+pub(crate) const VECTORS_SINCE: &str =
+    concat!(vectors!(), " and dimension <= 1024 union all ", packed_vectors!());
+
+/// Vectors of passages that are not packed, in the order of their revisions.
+pub(crate) const VECTORS_IN_ORDER: &str =
+    concat!(vectors!(), " and dimension <= 1024 order by revision");
+pub(crate) const LONG_VECTORS_IN_ORDER: &str =
+    concat!(vectors!(), " and dimension > 1024 order by revision");
+
+/// The vectors of a model since a revision. With a floor, those of turns up to that revision are
+/// left out.
+pub async fn vectors_since(
+    scope: &Scope,
+    model: &EmbeddingModel,
+    revision: i64,
+    floor: Option<i64>,
+) -> Result<Vec<Vector>> {
+    const LONG: &str = concat!(vectors!(), " and dimension > 1024 union all ", packed_vectors!());
+    const ABOVE: &str = concat!(
+        "select e.source_id, e.part, e.vector from embedding e \
+                         join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
+                           and p.part = e.part \
+                         where e.user_id = $1 and e.model = $2 and e.revision > $3 \
+                           and (p.kind <> 'turn' or p.revision > $4) union all ",
+        packed_vectors!(),
+        " and k.revision > $4"
+    );
+    let user = scope.user().uuid();
+    if let Some(floor) = floor {
+        let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
+        return all(&scope.query(ABOVE, &params).await?, vector);
+    }
+    let sql = if is_short(model) { VECTORS_SINCE } else { LONG };
+    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
+}
+
+pub(crate) const FIRST_VECTORS: &str =
+    concat!(vectors!(), " and dimension <= 1024 union all ", packed_vectors!(), " limit $4");
+
+/// Up to `limit` of the user's vectors of a model, in no particular order.
+pub async fn first_vectors(
+    scope: &Scope,
+    model: &EmbeddingModel,
+    limit: i64,
+) -> Result<Vec<Vector>> {
+    const LONG: &str =
+        concat!(vectors!(), " and dimension > 1024 union all ", packed_vectors!(), " limit $4");
+    let (user, none) = (scope.user().uuid(), 0_i64);
+    let params: [Param<'_>; 4] = [&user, &model.name, &none, &limit];
+    let sql = if is_short(model) { FIRST_VECTORS } else { LONG };
+    all(&scope.query(sql, &params).await?, vector)
+}
+
+/// Whether its vectors fit into an index row.
+pub(crate) fn is_short(model: &EmbeddingModel) -> bool {
+    model.dimension <= 1024
+}
