@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use super::auth::{self, AuthMode};
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::console::Console;
 use super::error::Problem;
 use super::limits::{CurrentRequest, LimitSettings, Limits};
@@ -183,7 +183,7 @@ impl App {
         if let Some(key) = &once
             && !seen.entry_by_ref(key).or_insert(()).is_fresh()
         {
-            return Err(Problem::of(ProblemCode::AnswerNotKept));
+            return Err(Problem::of(ErrorCode::AnswerNotKept));
         }
         // In the work itself, because the client may leave before it has ended.
         let mut failed = FailedOnce { seen: seen.clone(), key: once };
@@ -212,7 +212,7 @@ impl App {
         };
         match tokio::spawn(work.in_current_span()).await {
             Ok(result) => result.map_err(Into::into),
-            Err(_) => Err(Problem::of(ProblemCode::Internal)),
+            Err(_) => Err(Problem::of(ErrorCode::Internal)),
         }
     }
 }
@@ -271,7 +271,7 @@ mod tests {
             let left = tokio::time::timeout(Duration::from_millis(10), request).await;
             assert!(left.is_err(), "the client leaves while it is done");
             let repeated = app.detached_once(once(), async { Ok(()) }).await.unwrap_err();
-            assert!(repeated.is(ProblemCode::AnswerNotKept));
+            assert!(repeated.is(ErrorCode::AnswerNotKept));
             release.send(()).unwrap();
             while app.0.done_once.contains_key("key") {
                 tokio::task::yield_now().await;

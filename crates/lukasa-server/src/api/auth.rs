@@ -18,7 +18,7 @@ use lukasa_engine::credentials::{CREDENTIAL_LEASE, VerifiedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
 use super::app::REFUSED_TTL;
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::console::is_console_path;
 use super::error::Problem;
 use super::recheck::HeldCredential;
@@ -148,7 +148,7 @@ impl App {
                 expires_at: None,
             });
         }
-        let refused = || Problem::of(ProblemCode::Unauthenticated);
+        let refused = || Problem::of(ErrorCode::Unauthenticated);
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
         let cached = self.0.credentials.get(&presented.key_id);
@@ -241,15 +241,15 @@ impl App {
         let Some(admitted) = cached else {
             let checked = check.await.map(verified);
             return checked.map_err(|problem| {
-                match problem.is(ProblemCode::Unavailable) || problem.is(ProblemCode::Internal) {
-                    true => Problem::of(ProblemCode::Unavailable),
+                match problem.is(ErrorCode::Unavailable) || problem.is(ErrorCode::Internal) {
+                    true => Problem::of(ErrorCode::Unavailable),
                     false => problem,
                 }
             });
         };
         match tokio::time::timeout(within, check).await {
             Ok(Ok(admitted)) => Ok(verified(admitted)),
-            Ok(Err(problem)) if problem.is(ProblemCode::Unauthenticated) => Err(problem),
+            Ok(Err(problem)) if problem.is(ErrorCode::Unauthenticated) => Err(problem),
             Ok(Err(_)) | Err(_) => Ok(admission(admitted, false)),
         }
     }
@@ -310,7 +310,7 @@ pub(super) fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
 fn check_page(admitted: &VerifiedCredential, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(page) = &admitted.page else { return Ok(()) };
     let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
-    from.then_some(()).ok_or_else(|| Problem::of(ProblemCode::Unauthenticated))
+    from.then_some(()).ok_or_else(|| Problem::of(ErrorCode::Unauthenticated))
 }
 
 impl App {
@@ -365,7 +365,7 @@ impl App {
 }
 
 pub(crate) fn forbidden(permission: Permission) -> Problem {
-    Problem::of(ProblemCode::Forbidden)
+    Problem::of(ErrorCode::Forbidden)
         .because(&format!("This needs the permission `{}`", permission.as_str()))
 }
 
@@ -490,7 +490,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
     let is_allowed = is_addressed_to_loopback(headers, uri.host())
         && (opens_page || is_own_origin(headers, uri.host(), allowed));
     if app.is_local() && !is_allowed {
-        return Problem::of(ProblemCode::CrossSite).into_response();
+        return Problem::of(ErrorCode::CrossSite).into_response();
     }
     next.run(request).await
 }

@@ -49,6 +49,7 @@ use lukasa_engine::removal::ReplayReport;
 use lukasa_engine::{Engine, Error};
 use serde_json::json;
 
+use crate::api::code::ErrorCode;
 use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 
 /// What `lukasa --version` prints; `-V` prints the number alone.
@@ -455,9 +456,14 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(client::exit_code(refused));
     }
     let code = match error.downcast_ref::<Error>().map(Error::code) {
-        Some("unauthenticated" | "forbidden") => 3,
-        Some(code) if code.ends_with("_not_found") => 4,
-        Some("key_taken" | "key_replaced" | "version_mismatch" | "idempotency_mismatch") => 5,
+        Some(ErrorCode::Unauthenticated | ErrorCode::Forbidden) => 3,
+        Some(code) if code.as_str().ends_with("_not_found") => 4,
+        Some(
+            ErrorCode::KeyTaken
+            | ErrorCode::KeyReplaced
+            | ErrorCode::VersionMismatch
+            | ErrorCode::IdempotencyMismatch,
+        ) => 5,
         _ => 1,
     };
     ExitCode::from(code)

@@ -10,7 +10,7 @@ use lukasa_core::{Caller, Timestamp};
 use moka::sync::Cache;
 
 use super::refusal::GatewayError;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::{KeyedRate, over_rate};
 use crate::clock;
@@ -99,10 +99,7 @@ impl Budgets {
             if spent {
                 let what = format!("The daily token budget of this {whose} is spent");
                 let rest = Duration::from_secs(rest.unsigned_abs());
-                return Err(Problem::of(ProblemCode::BudgetSpent)
-                    .because(&what)
-                    .retry(rest)
-                    .into());
+                return Err(Problem::of(ErrorCode::BudgetSpent).because(&what).retry(rest).into());
             }
         }
         Ok(())

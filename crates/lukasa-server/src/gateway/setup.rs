@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::guide;
 use super::upstream::{self, Upstream};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 
 /// Where services on this machine usually listen.
 const LOCAL_SERVICES: [(&str, &str); 4] = [
@@ -127,7 +127,7 @@ impl SetupFault {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let has_error = json.get("error").is_some();
         // A Lukasa without a service, or this one itself.
-        if json["error"]["code"] == ProblemCode::UpstreamUnavailable.as_str() {
+        if json["error"]["code"] == ErrorCode::UpstreamUnavailable.as_str() {
             return Self::NotChat;
         }
         match status.as_u16() {

@@ -24,7 +24,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::App;
 use super::body::{BodyBudget, BodyHolder, BodyOwner};
 use super::error::Problem;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 pub use rate::KeyedRate;
 pub use settings::LimitSettings;
 use slots::KeyedSlots;
@@ -162,7 +162,7 @@ impl Limits {
         let stream = self.streams.open(&caller.credential, &caller.tenant.uuid().to_string());
         stream.ok_or_else(|| {
             let what = "Too many event streams of this credential or tenant are open";
-            Problem::of(ProblemCode::TooManyStreams).because(what)
+            Problem::of(ErrorCode::TooManyStreams).because(what)
         })
     }
 
@@ -203,12 +203,12 @@ impl Limits {
 /// A problem for a request for which no slot is free.
 fn busy(whose: &str) -> Problem {
     let what = format!("Too many requests of this {whose} are in flight");
-    Problem::of(ProblemCode::RateLimited).because(&what)
+    Problem::of(ErrorCode::RateLimited).because(&what)
 }
 
 /// A problem for a request over a rate limit, with the time after which to retry.
 pub fn over_rate(of: &str, wait: Duration) -> Problem {
-    Problem::of(ProblemCode::RateLimited)
+    Problem::of(ErrorCode::RateLimited)
         .because(&format!("Too many requests of this {of}"))
         .retry(wait)
 }
@@ -316,7 +316,7 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
     let _in_flight = InFlight(counter);
     if most > 0 && before >= most {
         let what = "Too many requests are in flight";
-        return Problem::of(ProblemCode::Overloaded).because(what).into_response();
+        return Problem::of(ErrorCode::Overloaded).because(what).into_response();
     }
     let address = limits.address_of(&request);
     if let Some(ip) = address
@@ -331,9 +331,9 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
         None => run.await,
         Some(limit) => match tokio::time::timeout(limit, run).await {
             Ok(response) => response,
-            Err(_) => Problem::of(ProblemCode::Overloaded)
-                .because("The request timed out")
-                .into_response(),
+            Err(_) => {
+                Problem::of(ErrorCode::Overloaded).because("The request timed out").into_response()
+            }
         },
     }
 }
