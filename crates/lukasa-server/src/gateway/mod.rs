@@ -86,8 +86,8 @@ impl Gateway {
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let recorder = Recorder::start(&app);
         let upstream = CurrentUpstream::new(upstream);
-        let (deadline, budgets) =
-            (upstream::MEMORY_DEADLINE, Arc::new(Budgets::new(&BudgetSettings::default())));
+        let deadline = upstream::MEMORY_DEADLINE;
+        let budgets = Arc::new(Budgets::new(&BudgetSettings::default(), app.clock()));
         let account = AccountRules::new(&AccountSettings::default(), app.is_local());
         Self(Arc::new(Inner { app, upstream, setup: None, recorder, deadline, budgets, account }))
     }
@@ -123,7 +123,7 @@ impl Gateway {
     /// Sets the budgets.
     #[must_use]
     pub fn with_budgets(self, settings: &BudgetSettings) -> Self {
-        let budgets = Arc::new(Budgets::new(settings));
+        let budgets = Arc::new(Budgets::new(settings, self.0.app.clock()));
         Self(Arc::new(Inner { budgets, ..Inner::clone(&self.0) }))
     }
 

@@ -25,6 +25,7 @@ use super::App;
 use super::body::{BodyBudget, BodyHolder, BodyOwner};
 use super::error::Problem;
 use crate::api::code::ErrorCode;
+use crate::clock::ServerClock;
 pub use rate::KeyedRate;
 pub use settings::LimitSettings;
 use slots::KeyedSlots;
@@ -74,7 +75,7 @@ pub struct Limits {
 
 impl Limits {
     /// Builds the limits from settings; the defaults depend on the number of database connections.
-    pub fn new(settings: &LimitSettings, pool_size: usize) -> Self {
+    pub fn new(settings: &LimitSettings, pool_size: usize, clock: &ServerClock) -> Self {
         let user_slots = settings.user_concurrency.unwrap_or((pool_size / 2).max(1));
         let tenant_slots = settings.tenant_concurrency.unwrap_or((pool_size * 3 / 4).max(1));
         Self {
@@ -86,13 +87,13 @@ impl Limits {
             max_in_flight: settings.max_in_flight,
             in_flight: AtomicUsize::new(0),
             gateway_in_flight: AtomicUsize::new(0),
-            ip_rate: KeyedRate::per_second(settings.ip_rate),
-            refused_rate: KeyedRate::per_second(settings.refused_rate),
+            ip_rate: KeyedRate::per_second(settings.ip_rate, clock),
+            refused_rate: KeyedRate::per_second(settings.refused_rate, clock),
             throttled: Cache::builder().max_capacity(100_000).time_to_live(THROTTLE_TIME).build(),
-            registration_rate: KeyedRate::per_minute(REGISTRATIONS_PER_MINUTE),
-            key_rate: KeyedRate::per_second(settings.key_rate),
-            user_rate: KeyedRate::per_second(settings.user_rate),
-            tenant_rate: KeyedRate::per_second(settings.tenant_rate),
+            registration_rate: KeyedRate::per_minute(REGISTRATIONS_PER_MINUTE, clock),
+            key_rate: KeyedRate::per_second(settings.key_rate, clock),
+            user_rate: KeyedRate::per_second(settings.user_rate, clock),
+            tenant_rate: KeyedRate::per_second(settings.tenant_rate, clock),
             user_slots: KeyedSlots::of_size(user_slots),
             chat_slots: KeyedSlots::of_size(settings.chat_concurrency),
             tenant_slots: KeyedSlots::of_size(tenant_slots),
