@@ -227,7 +227,7 @@ pub struct OpenDatabase {
 
 impl OpenDatabase {
     /// Whether another Lukasa process manages it, and stops it when that process ends.
-    fn is_borrowed(&self) -> bool {
+    fn is_managed_elsewhere(&self) -> bool {
         self.folder.is_some() && self.managed.is_none()
     }
 
@@ -331,6 +331,18 @@ pub struct FormatArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// Arguments of the commands about the credentials of one tenant.
+#[derive(Debug, clap::Args)]
+struct TenantArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// The tenant, by name
+    #[arg(long = "tenant", env = "LUKASA_TENANT", value_name = "TENANT")]
+    name: String,
 }
 
 pub fn main() -> ExitCode {
