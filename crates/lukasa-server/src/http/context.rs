@@ -555,7 +555,7 @@ pub async fn get_session_context(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionContextView>, Problem> {
-    let given = app.engine().context.given(&caller, &id, clock::now()).await?;
+    let given = app.engine().context.session_retrievals(&caller, &id, clock::now()).await?;
     Ok(Json(SessionContextView {
         baselines: given.baselines.iter().map(BaselineView::from).collect(),
         retrievals: given.retrievals.iter().map(RetrievalView::from).collect(),
