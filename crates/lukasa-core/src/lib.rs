@@ -27,6 +27,7 @@ pub mod consolidation;
 pub mod context;
 pub mod domain;
 pub mod episode;
+pub mod error_code;
 pub mod fact;
 pub mod fade;
 pub mod id;
@@ -71,6 +72,7 @@ pub use admission::{AgentPolicy, Replacing, Writer};
 pub use caller::{Caller, CallerKind, Permission};
 pub use domain::{Domain, builtin_domains};
 pub use episode::{Episode, EpisodeEdit};
+pub use error_code::ErrorCode;
 pub use fact::{
     Category, Claim, ClaimEvidence, Edit, Force, Kind, MemoryType, State, Tier, Version,
     fingerprint, value_text,

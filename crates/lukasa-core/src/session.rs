@@ -116,7 +116,7 @@ impl Session {
     }
 
     /// Whether there are turns that have not been extracted from.
-    pub fn has_news(&self) -> bool {
+    pub fn has_unextracted_turns(&self) -> bool {
         self.extracted_through < self.turns
     }
 

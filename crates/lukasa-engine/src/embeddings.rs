@@ -352,7 +352,7 @@ impl Embeddings {
     }
 
     /// The number of passages over all users, and how many of them lack an embedding by this model.
-    pub async fn lacking(&self, name: &str) -> Result<(usize, usize)> {
+    pub async fn count_missing(&self, name: &str) -> Result<(usize, usize)> {
         let (mut all, mut lacking, mut after) = (0, 0, None);
         loop {
             let users = self.parts.store.list_user_ids(after, 500).await?;

@@ -151,7 +151,7 @@ impl Jobs {
         let mut check = |step: &str, error: Option<Error>| {
             if let Some(error) = error {
                 // The code, not the message: the message could quote the user's content.
-                tracing::error!(step, error = error.code(), "a step of upkeep failed");
+                tracing::error!(step, error = error.code().as_str(), "a step of upkeep failed");
                 failed = true;
             }
         };

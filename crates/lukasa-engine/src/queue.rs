@@ -115,7 +115,7 @@ impl From<Error> for JobFailure {
             _ => FailureKind::Persistent,
         };
         // The code, not the message: the message could quote the user's content.
-        Self::attempt(failure_kind, error.code().to_owned())
+        Self::attempt(failure_kind, error.code().to_string())
     }
 }
 

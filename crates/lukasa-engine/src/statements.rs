@@ -79,7 +79,7 @@ impl Statements {
                     if let Error::OptInNeeded(domain) = &error {
                         self.ask_about(&request, &turn, domain).await?;
                     }
-                    let (kind, code) = (stated.statement.kind, error.code());
+                    let (kind, code) = (stated.statement.kind, error.code().as_str());
                     tracing::info!(?kind, code, "a statement was not carried out");
                 }
             }

@@ -11,5 +11,6 @@ pub mod protocol;
 pub mod remote;
 #[cfg(feature = "testing")]
 pub mod scripted;
+pub mod sse;
 pub mod tls;
 mod vector;

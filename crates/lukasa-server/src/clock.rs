@@ -35,26 +35,43 @@ pub fn ticks() -> u64 {
     u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The monotonic clock by which the server measures the age of cached admissions. A test advances it
-/// instead of waiting.
+/// The clock of one server: by it credentials expire and age in caches, and requests and tokens are
+/// counted against rates and budgets. A test advances it instead of waiting. What is written has the
+/// time of [`now`].
 #[derive(Debug, Clone, Default)]
-pub struct CacheClock {
+pub struct ServerClock {
     advanced_millis: Arc<AtomicU64>,
 }
 
-impl CacheClock {
-    pub fn now(&self) -> Instant {
-        Instant::now() + Duration::from_millis(self.advanced_millis.load(Ordering::Relaxed))
+impl ServerClock {
+    pub fn now(&self) -> Timestamp {
+        now() + self.advanced()
+    }
+
+    /// The same on the monotonic clock, for measuring ages.
+    pub fn instant(&self) -> Instant {
+        Instant::now() + self.advanced()
     }
 
     /// Whether less than `ttl` has passed since `then`.
     pub fn is_within(&self, ttl: Duration, then: Instant) -> bool {
-        self.now().saturating_duration_since(then) < ttl
+        self.instant().saturating_duration_since(then) < ttl
     }
 
-    /// Makes everything that is cached older.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.advanced_millis.fetch_add(millis, Ordering::Relaxed);
+    }
+
+    fn advanced(&self) -> Duration {
+        Duration::from_millis(self.advanced_millis.load(Ordering::Relaxed))
+    }
+}
+
+impl governor::clock::Clock for ServerClock {
+    type Instant = Instant;
+
+    fn now(&self) -> Instant {
+        self.instant()
     }
 }

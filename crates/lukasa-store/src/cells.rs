@@ -22,7 +22,7 @@ use crate::{ConnectOptions, PoolSizes};
 /// How old the map may be when work over all cells begins.
 const MAP_TTL: Duration = Duration::from_secs(10);
 /// How long a cell that could not be reached is not asked again.
-const REST: Duration = Duration::from_secs(3);
+const REFUSAL_TIME: Duration = Duration::from_secs(3);
 /// How long after an answer a cell is taken to be reachable.
 const TRUST: Duration = Duration::from_secs(1);
 /// How long a cell may take to answer an empty query.
@@ -53,7 +53,7 @@ struct CellState {
     /// When the cell answered a probe.
     answered_at: Mutex<Option<Instant>>,
     /// Until when requests are refused at once, after the cell could not be reached.
-    rest_until: Mutex<Option<Instant>>,
+    refused_until: Mutex<Option<Instant>>,
 }
 
 impl Cell {
@@ -98,9 +98,9 @@ impl Cell {
         let _one = self.state.probing.lock().await;
         self.check_rest()?;
         if !self.is_trusted() {
-            self.probe().await.inspect_err(|_| self.rest())?;
+            self.probe().await.inspect_err(|_| self.start_refusing())?;
             *lock(&self.state.answered_at) = Some(Instant::now());
-            *lock(&self.state.rest_until) = None;
+            *lock(&self.state.refused_until) = None;
         }
         Ok(())
     }
@@ -122,16 +122,16 @@ impl Cell {
     }
 
     /// Refuses requests for a while.
-    fn rest(&self) {
+    fn start_refusing(&self) {
         *lock(&self.state.answered_at) = None;
-        let before = lock(&self.state.rest_until).replace(Instant::now() + REST);
+        let before = lock(&self.state.refused_until).replace(Instant::now() + REFUSAL_TIME);
         if before.is_none() {
             tracing::warn!(cell = &*self.name, "a cell does not answer; its users are refused");
         }
     }
 
     fn check_rest(&self) -> Result<()> {
-        match *lock(&self.state.rest_until) {
+        match *lock(&self.state.refused_until) {
             Some(until) if Instant::now() < until => Err(self.no_answer()),
             _ => Ok(()),
         }
@@ -168,7 +168,7 @@ impl Cell {
 
     /// Whether the cell could be reached when it was last asked.
     pub fn is_up(&self) -> bool {
-        lock(&self.state.rest_until).is_none()
+        lock(&self.state.refused_until).is_none()
     }
 
     /// The result of work over all cells in this one. A cell other than main that fails or takes too

@@ -73,7 +73,7 @@ pub struct ErasureRecord {
 pub async fn count_user(scope: &Scope) -> Result<Rows> {
     let mut rows = Rows::new();
     for table in ERASED {
-        tally(&mut rows, table.name, scope, table.count).await?;
+        count_rows(&mut rows, table.name, scope, table.count).await?;
     }
     Ok(rows)
 }
@@ -117,7 +117,7 @@ pub async fn remove_batch(scope: &Scope, from: usize, kept: &[&str]) -> Result<R
     Ok(Removal { removed, next })
 }
 
-async fn tally(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -> Result<()> {
+async fn count_rows(rows: &mut Rows, table: &str, scope: &Scope, sql: &'static str) -> Result<()> {
     let counted = scope.query(sql, &[&scope.user().uuid()]).await?;
     let count = one(&counted, |row| Columns::of(row, "erasure").take::<i64>())?.unwrap_or(0);
     if count > 0 {

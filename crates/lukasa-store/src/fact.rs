@@ -5,78 +5,151 @@ use std::collections::{BTreeMap, BTreeSet};
 use lukasa_core::id::VersionId;
 use lukasa_core::note::NOTE_TAG;
 use lukasa_core::record::Changes;
-use lukasa_core::{
-    Category, Claim, FactId, Force, Kind, MemoryType, OperationId, Origin, Period, Project, State,
-    Tier, Timestamp, TurnId, Version, fingerprint,
-};
+use lukasa_core::{Claim, FactId, OperationId, Project, Timestamp, TurnId, Version, fingerprint};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
 use crate::removal::fact_ids;
-use crate::row::{Columns, all, in_order, one};
+use crate::row::{Columns, Stored as _, all, one};
 use crate::scope::{Batch, Owned, Param, Scope};
 
-/// The columns of a version.
+/// The row of a version, passed to another macro. Each line is a field of [`Version`], or of its
+/// [`Claim`], with its columns and their parameters in the statement that inserts the row. A field
+/// without a line does not compile.
+macro_rules! version_row {
+    ([$($with:tt)+] $($option:tt)?) => {
+        $($with)+! {
+            $($option)?
+            [
+                fact: "fact_id" = "$4";
+                id: "version_id" = "$5";
+                number: "number" = "$6";
+            ]
+            claim [
+                content: "content" = "$7";
+                summary: "summary" = "$8";
+                detail: "detail" = "$9";
+                category: "category" = "$10";
+                memory_type: "type" = "$11";
+                kind: "kind" = "$12";
+                force: "force" = "$13";
+                domain: "domain" = "$14";
+                key: "key" = "$15";
+                value: "value" = "$16";
+                tags: "tags" = "$17";
+                importance: "importance" = "$18";
+                evidence: "evidence" = "$19";
+                reasoning: "reasoning" = "$20";
+                project: "project" = "$21";
+                unmentioned: "unmentioned" = "$22";
+            ]
+            [
+                state: "state" = "$23";
+                tier: "tier" = "$24";
+                origin: "origin" = "$25";
+                extracted: "extracted" = "$26";
+                confidence: "confidence" = "$27";
+                session: "session" = "$28";
+                turns: "turns" = "$29";
+                confirmed_at: "confirmed_at" = "$30";
+                last_confirmed_at: "last_confirmed_at" = "$31";
+                consented_at: "consented_at" = "$32";
+                valid: "valid_from" = "$33", "valid_until" = "$34";
+                known: "known_from" = "$35", "known_until" = "$36";
+                opened_by: "opened_by" = "$37";
+                closed_by: "closed_by" = "$38";
+                reopens: "reopens" = "$39";
+            ]
+        }
+    };
+}
+pub(crate) use version_row;
+
+/// The columns or the parameters as one text.
+macro_rules! version_text {
+    (
+        columns
+        [
+            $first_field:ident: $first:literal = $first_value:literal;
+            $($early:ident: $early_column:literal = $early_value:literal;)*
+        ]
+        claim [ $($field:ident: $column:literal = $value:literal;)* ]
+        [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
+    ) => {
+        concat!(
+            $first $(, ", ", $early_column)* $(, ", ", $column)* $($(, ", ", $late_column)+)*
+        )
+    };
+    (
+        parameters
+        [
+            $first_field:ident: $first:literal = $first_value:literal;
+            $($early:ident: $early_column:literal = $early_value:literal;)*
+        ]
+        claim [ $($field:ident: $column:literal = $value:literal;)* ]
+        [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
+    ) => {
+        concat!(
+            $first_value $(, ", ", $early_value)* $(, ", ", $value)* $($(, ", ", $late_value)+)*
+        )
+    };
+}
+pub(crate) use version_text;
+
 macro_rules! version_columns {
     () => {
-        "fact_id, version_id, number, content, summary, detail, category, type, kind, force, \
-         domain, key, value, tags, importance, evidence, reasoning, project, unmentioned, state, tier, \
-         origin, \
-         extracted, confidence, session, turns, confirmed_at, last_confirmed_at, consented_at, \
-         valid_from, valid_until, known_from, known_until, opened_by, closed_by, reopens"
+        $crate::fact::version_row!([$crate::fact::version_text] columns)
     };
 }
 pub(crate) use version_columns;
 
-/// Reads a version from a row that begins with [`version_columns`]. The columns are read by position:
-/// finding them by name takes most of the time of reading a list.
-pub(crate) fn version(row: &Row) -> Result<Version> {
-    const LAST: usize = 35;
-    if row.columns().get(LAST).is_none_or(|column| column.name() != "reopens") {
-        let what = "the row does not begin with the columns of a version".to_owned();
-        return Err(Error::Corrupt { table: "fact_version", what });
-    }
-    let mut c = Columns::of(row, "fact_version");
-    Ok(Version {
-        fact: FactId::from_uuid(c.take()?),
-        id: VersionId::from_uuid(c.take()?),
-        number: c.take()?,
-        claim: Claim {
-            content: c.take()?,
-            summary: c.take()?,
-            detail: c.take()?,
-            category: c.word(Category::parse)?,
-            memory_type: c.word(MemoryType::parse)?,
-            kind: c.word(Kind::parse)?,
-            force: c.word(Force::parse)?,
-            domain: c.take()?,
-            key: c.take()?,
-            value: c.take()?,
-            tags: c.take()?,
-            importance: c.take()?,
-            evidence: c.json()?,
-            reasoning: c.take()?,
-            project: c.project()?,
-            unmentioned: c.take()?,
-        },
-        state: c.word(State::parse)?,
-        tier: c.word(Tier::parse)?,
-        origin: c.word(Origin::parse)?,
-        extracted: c.take()?,
-        confidence: c.take()?,
-        session: c.take()?,
-        turns: c.take()?,
-        confirmed_at: c.take()?,
-        last_confirmed_at: c.take()?,
-        consented_at: c.take()?,
-        valid: Period { from: c.take()?, until: c.take()? },
-        known: Period { from: c.take()?, until: c.take()? },
-        opened_by: OperationId::from_uuid(c.take()?),
-        closed_by: c.take::<Option<Uuid>>()?.map(OperationId::from_uuid),
-        reopens: c.take::<Option<Uuid>>()?.map(VersionId::from_uuid),
-    })
+macro_rules! version_parameters {
+    () => {
+        version_row!([version_text] parameters)
+    };
 }
+
+macro_rules! version_functions {
+    (
+        [
+            $first_field:ident: $first:literal = $first_value:literal;
+            $($early:ident: $early_column:literal = $early_value:literal;)*
+        ]
+        claim [ $($field:ident: $column:literal = $value:literal;)* ]
+        [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
+    ) => {
+        /// Reads a version from a row that begins with `version_columns!`. The columns are read by
+        /// position: finding them by name takes most of the time of reading a list.
+        pub(crate) fn version(row: &Row) -> Result<Version> {
+            const NAMES: &[&str] =
+                &[$first $(, $early_column)* $(, $column)* $($(, $late_column)+)*];
+            let last = row.columns().get(NAMES.len() - 1);
+            if last.is_none_or(|column| column.name() != NAMES[NAMES.len() - 1]) {
+                let what = "the row does not begin with the columns of a version".to_owned();
+                return Err(Error::Corrupt { table: "fact_version", what });
+            }
+            let mut c = Columns::of(row, "fact_version");
+            Ok(Version {
+                $first_field: c.stored()?,
+                $($early: c.stored()?,)*
+                claim: Claim { $($field: c.stored()?,)* },
+                $($late: c.stored()?,)*
+            })
+        }
+
+        /// The values of `version_parameters!`.
+        fn version_values(v: &Version) -> Result<Vec<Owned>> {
+            let mut values = Vec::new();
+            v.$first_field.push_to(&mut values)?;
+            $(v.$early.push_to(&mut values)?;)*
+            $(v.claim.$field.push_to(&mut values)?;)*
+            $(v.$late.push_to(&mut values)?;)*
+            Ok(values)
+        }
+    };
+}
+version_row!([version_functions]);
 
 /// Whether the fact exists, in any state.
 pub async fn exists(scope: &Scope, fact: FactId) -> Result<bool> {
@@ -398,55 +471,26 @@ fn open(batch: &mut Batch, scope: &Scope, v: &Version) -> Result<()> {
     const SQL: &str = concat!(
         "insert into fact_version (user_id, tenant_id, fingerprint, ",
         version_columns!(),
-        ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-                   $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
-                   $33, $34, $35, $36, $37, $38, $39)"
+        ") values ($1, $2, $3, ",
+        version_parameters!(),
+        ")"
     );
-    let claim = v.claim.clone();
-    let evidence = serde_json::to_value(&claim.evidence)
-        .map_err(|e| Error::Corrupt { table: "fact_version", what: e.to_string() })?;
-    let fingerprint = fingerprint(&claim);
-    let columns: [(&str, Owned); 36] = [
-        ("fact_id", Box::new(v.fact.uuid())),
-        ("version_id", Box::new(v.id.uuid())),
-        ("number", Box::new(v.number)),
-        ("content", Box::new(claim.content)),
-        ("summary", Box::new(claim.summary)),
-        ("detail", Box::new(claim.detail)),
-        ("category", Box::new(claim.category.as_str())),
-        ("type", Box::new(claim.memory_type.as_str())),
-        ("kind", Box::new(claim.kind.as_str())),
-        ("force", Box::new(claim.force.as_str())),
-        ("domain", Box::new(claim.domain)),
-        ("key", Box::new(claim.key)),
-        ("value", Box::new(claim.value)),
-        ("tags", Box::new(claim.tags)),
-        ("importance", Box::new(claim.importance)),
-        ("evidence", Box::new(evidence)),
-        ("reasoning", Box::new(claim.reasoning)),
-        ("project", Box::new(claim.project.map(String::from))),
-        ("unmentioned", Box::new(claim.unmentioned)),
-        ("state", Box::new(v.state.as_str())),
-        ("tier", Box::new(v.tier.as_str())),
-        ("origin", Box::new(v.origin.as_str())),
-        ("extracted", Box::new(v.extracted)),
-        ("confidence", Box::new(v.confidence)),
-        ("session", Box::new(v.session.clone())),
-        ("turns", Box::new(v.turns.clone())),
-        ("confirmed_at", Box::new(v.confirmed_at)),
-        ("last_confirmed_at", Box::new(v.last_confirmed_at)),
-        ("consented_at", Box::new(v.consented_at)),
-        ("valid_from", Box::new(v.valid.from)),
-        ("valid_until", Box::new(v.valid.until)),
-        ("known_from", Box::new(v.known.from)),
-        ("known_until", Box::new(v.known.until)),
-        ("opened_by", Box::new(v.opened_by.uuid())),
-        ("closed_by", Box::new(v.closed_by.map(OperationId::uuid))),
-        ("reopens", Box::new(v.reopens.map(VersionId::uuid))),
+    let mut params: Vec<Owned> = vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(fingerprint(&v.claim)),
     ];
-    let mut params: Vec<Owned> =
-        vec![Box::new(scope.user().uuid()), Box::new(scope.tenant().uuid()), Box::new(fingerprint)];
-    params.extend(in_order(version_columns!(), columns)?);
+    params.extend(version_values(v)?);
     batch.push_one(SQL, params);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn parameters_of_a_version_are_numbered_in_order() {
+        let columns = version_columns!().split(", ").count();
+        let numbers: Vec<String> = (4..4 + columns).map(|n| format!("${n}")).collect();
+        assert_eq!(version_parameters!(), numbers.join(", "));
+    }
 }

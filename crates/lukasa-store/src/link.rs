@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, all, one};
-use crate::scope::{Batch, Param, Scope};
+use crate::scope::{Batch, Owned, Param, Scope};
 
 macro_rules! link_columns {
     () => {
@@ -34,22 +34,9 @@ pub(crate) fn link(row: &Row) -> Result<Link> {
 
 pub fn open(batch: &mut Batch, scope: &Scope, link: &Link) {
     const SQL: &str = "insert into link (user_id, tenant_id, link_id, from_fact, to_fact, \
-                       relation, known_from, opened_by, reopens) \
-                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(link.id.uuid()),
-            Box::new(link.from.uuid()),
-            Box::new(link.to.uuid()),
-            Box::new(link.relation.clone()),
-            Box::new(link.known.from),
-            Box::new(link.opened_by.uuid()),
-            Box::new(link.reopens.map(LinkId::uuid)),
-        ],
-    );
+                       relation, known_from, known_until, opened_by, closed_by, reopens) \
+                       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    batch.push(SQL, insert_params(scope, link));
 }
 
 /// Restores a link from an archive, open or closed. An existing one is kept.
@@ -58,22 +45,24 @@ pub fn put_back(batch: &mut Batch, scope: &Scope, link: &Link) {
                        relation, known_from, known_until, opened_by, closed_by, reopens) \
                        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
                        on conflict do nothing";
-    batch.push(
-        SQL,
-        vec![
-            Box::new(scope.user().uuid()),
-            Box::new(scope.tenant().uuid()),
-            Box::new(link.id.uuid()),
-            Box::new(link.from.uuid()),
-            Box::new(link.to.uuid()),
-            Box::new(link.relation.clone()),
-            Box::new(link.known.from),
-            Box::new(link.known.until),
-            Box::new(link.opened_by.uuid()),
-            Box::new(link.closed_by.map(OperationId::uuid)),
-            Box::new(link.reopens.map(LinkId::uuid)),
-        ],
-    );
+    batch.push(SQL, insert_params(scope, link));
+}
+
+/// The parameters of the statements that insert a link.
+fn insert_params(scope: &Scope, link: &Link) -> Vec<Owned> {
+    vec![
+        Box::new(scope.user().uuid()),
+        Box::new(scope.tenant().uuid()),
+        Box::new(link.id.uuid()),
+        Box::new(link.from.uuid()),
+        Box::new(link.to.uuid()),
+        Box::new(link.relation.clone()),
+        Box::new(link.known.from),
+        Box::new(link.known.until),
+        Box::new(link.opened_by.uuid()),
+        Box::new(link.closed_by.map(OperationId::uuid)),
+        Box::new(link.reopens.map(LinkId::uuid)),
+    ]
 }
 
 pub fn close(batch: &mut Batch, scope: &Scope, id: LinkId, at: Timestamp, by: OperationId) {

@@ -178,7 +178,7 @@ impl Transaction {
 
     async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         crash::point();
-        let rows = self.attempt(sql, params).await;
+        let rows = self.query_or_reopen(sql, params).await;
         crash::point();
         if rows.is_err() {
             self.failed.store(true, Ordering::Relaxed);
@@ -205,17 +205,18 @@ impl Transaction {
         answered.inspect_err(|_| self.unusable.store(true, Ordering::Relaxed))?
     }
 
-    async fn attempt(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
-        match self.attempt_here(sql, params).await {
+    /// Sends a query. If the user was moved to another cell, it is sent to that one.
+    async fn query_or_reopen(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+        match self.query_once(sql, params).await {
             Err(error) if self.is_refusal(&error) => {
                 self.open_elsewhere().await?;
-                self.attempt_here(sql, params).await
+                self.query_once(sql, params).await
             }
             other => other,
         }
     }
 
-    async fn attempt_here(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
+    async fn query_once(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         self.watch(pin!(self.send_query(sql, params))).await
     }
 

@@ -169,14 +169,14 @@ fn limiting_words(key: &[String]) -> Vec<&str> {
         let Some((_, language)) = ambiguous else { return true };
         let mut others = key.iter().enumerate().filter(|(other, _)| *other != at);
         let begins_a_test = key.get(at + 1).is_some_and(|next| next.starts_with("test"));
-        others.clone().any(|(_, text)| is_of(text, Language::parse(language)))
+        others.clone().any(|(_, text)| is_word_of(text, Language::parse(language)))
             || (at == 0 && !begins_a_test && !others.any(|(_, text)| is_english(text)))
     };
     key.iter().enumerate().filter(|one| is_limit(*one)).map(|(_, word)| word.as_str()).collect()
 }
 
 /// Whether a word of a key is of this language and not of English.
-fn is_of(word: &str, language: Language) -> bool {
+fn is_word_of(word: &str, language: Language) -> bool {
     !is_english(word) && (!word.is_ascii() || is_stop_word(language, word))
 }
 

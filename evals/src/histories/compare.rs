@@ -33,7 +33,7 @@ impl Refusal {
             Error::UndoBlocked(by) => vec![bound.operations.number(*by).unwrap_or(UNKNOWN)],
             _ => Vec::new(),
         };
-        Self { code: error.code(), names, text: format!("{error:?}") }
+        Self { code: error.code().as_str(), names, text: format!("{error:?}") }
     }
 }
 

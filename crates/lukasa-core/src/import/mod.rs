@@ -168,7 +168,7 @@ impl ImportCounts {
     }
 
     /// Whether the import added anything new.
-    pub fn is_news(&self) -> bool {
+    pub fn added_anything(&self) -> bool {
         let talk = self.episodes + self.chats + self.turns + self.observations;
         self.memories + self.proposals + self.links + talk > 0
     }

@@ -65,7 +65,7 @@ impl LearningProgress {
             (LearningState::Queued, Some(run_at))
         } else if job(JobState::Dead).is_some() {
             (LearningState::Failed, None)
-        } else if !session.has_news() {
+        } else if !session.has_unextracted_turns() {
             let learned = if has_passes { LearningState::Learned } else { LearningState::Nothing };
             (learned, None)
         } else if ability == LearningAbility::Nothing {

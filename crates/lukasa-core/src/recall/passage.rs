@@ -109,7 +109,7 @@ pub fn of_version(version: &Version) -> Vec<Passage> {
 /// long as an index row allows.
 pub fn of_turn(turn: &Turn) -> Vec<Passage> {
     let language = Language::of(&turn.content);
-    let about = about(turn);
+    let about = turn_terms(turn);
     let limit = max_terms(&turn.session);
     let passage = |part: usize, terms: Terms, text: Option<String>| Passage {
         source: turn.id.uuid(),
@@ -210,7 +210,7 @@ fn joined(lists: impl Iterator<Item = Vec<Word>>, limit: usize) -> Vec<Vec<Word>
 }
 
 /// Speaker and date terms that are added to every passage of a turn.
-fn about(turn: &Turn) -> Vec<Term> {
+fn turn_terms(turn: &Turn) -> Vec<Term> {
     let mut about = date_terms(turn.said_at);
     about.extend(terms_of_sort(turn.speaker.as_deref().unwrap_or(""), TermKind::Speaker));
     about

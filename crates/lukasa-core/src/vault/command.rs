@@ -53,7 +53,7 @@ fn missing(path: &str) -> String {
 }
 
 /// The path below the root; `None` if it leads out of it or is hidden.
-fn inside(path: &str) -> Option<String> {
+fn relative_path(path: &str) -> Option<String> {
     let rest = path.strip_prefix(ROOT)?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.is_empty() {
@@ -65,7 +65,7 @@ fn inside(path: &str) -> Option<String> {
 }
 
 fn writable(path: &str) -> Result<String, String> {
-    let inside = inside(path).filter(|inside| Home::at(inside).is_some());
+    let inside = relative_path(path).filter(|inside| Home::at(inside).is_some());
     inside.ok_or_else(|| {
         format!(
             "Error: {path} is not kept. Memories are kept in {ROOT}/profile.md, \
@@ -80,7 +80,7 @@ fn listed(path: &str, text: &str) -> String {
 }
 
 fn find<'a>(files: &'a mut [File], path: &str) -> Result<&'a mut File, String> {
-    let inside = inside(path).unwrap_or_default();
+    let inside = relative_path(path).unwrap_or_default();
     let file = files.iter_mut().find(|file| file.path == inside && file.path != BASE);
     file.ok_or_else(|| format!("Error: {}", missing(path)))
 }
@@ -90,7 +90,7 @@ fn numbered<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> String {
 }
 
 fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String, String> {
-    let inside = inside(path).ok_or_else(|| missing(path))?;
+    let inside = relative_path(path).ok_or_else(|| missing(path))?;
     if let Some(file) = files.iter().find(|file| file.path == inside) {
         let lines = file.content.lines().enumerate().map(|(at, line)| (at + 1, line));
         let (first, last) = range.unwrap_or((1, -1));
@@ -194,7 +194,7 @@ fn insert(files: &mut [File], path: &str, at: i64, text: &str) -> Result<String,
 }
 
 fn delete(files: &mut Vec<File>, path: &str) -> Result<String, String> {
-    let inside = inside(path).ok_or_else(|| format!("Error: {}", missing(path)))?;
+    let inside = relative_path(path).ok_or_else(|| format!("Error: {}", missing(path)))?;
     if inside.is_empty() {
         return Err(format!("Error: The {ROOT} directory itself cannot be deleted"));
     }

@@ -7,7 +7,7 @@ use futures_util::try_join;
 use jiff::tz::TimeZone;
 use lukasa_core::{Caller, Timestamp};
 use lukasa_store::Scope;
-use lukasa_store::context as kept;
+use lukasa_store::context as stored;
 use lukasa_text::detect::DetectedDomain;
 
 use super::Contexts;
@@ -34,7 +34,7 @@ pub(super) struct RetrievalInputs {
 
 /// A session's frozen baseline, and its lines read from their stored form.
 pub(super) struct FrozenBaseline {
-    pub(super) kept: kept::Baseline,
+    pub(super) kept: stored::Baseline,
     pub(super) part: Arc<ContextPart>,
 }
 
@@ -47,7 +47,7 @@ impl Contexts {
         &self,
         caller: &Caller,
         ask: &ContextRequest,
-        asked: &RecallQuery,
+        query: &RecallQuery,
         now: Timestamp,
         confirmed: &ConfirmedContext,
     ) -> Result<RetrievalInputs> {
@@ -56,8 +56,8 @@ impl Contexts {
             let (scope, permit) = self.recall.begin_reading(caller, ask.point).await?;
             let known = async {
                 let (opening, frozen) = try_join!(
-                    self.recall.load_recall_context(&scope, asked, now),
-                    frozen(&scope, ask)
+                    self.recall.load_recall_context(&scope, query, now),
+                    find_frozen(&scope, ask)
                 )?;
                 // A paused memory is in no prompt, not even in that of a degraded answer.
                 let frozen = frozen.filter(|_| !opening.is_paused);
@@ -110,10 +110,10 @@ fn domains_of(own: &[(String, String)], ask: &ContextRequest) -> Vec<DetectedDom
 /// A session's frozen baseline if it may still be used, or else its domains. Memories of a domain
 /// that was closed since must not be in any prompt.
 fn usable(
-    frozen: Option<kept::Baseline>,
+    frozen: Option<stored::Baseline>,
     ctx: &RecallContext,
 ) -> (Option<FrozenBaseline>, Vec<String>) {
-    let closed = |kept: &kept::Baseline| {
+    let closed = |kept: &stored::Baseline| {
         kept.domains.iter().any(|domain| ctx.closed_domains.contains(domain))
     };
     match frozen {
@@ -129,9 +129,9 @@ fn usable(
 }
 
 /// The session's frozen baseline, if there is one for these options.
-async fn frozen(scope: &Scope, ask: &ContextRequest) -> Result<Option<kept::Baseline>> {
+async fn find_frozen(scope: &Scope, ask: &ContextRequest) -> Result<Option<stored::Baseline>> {
     match ask.session.as_ref().filter(|_| ask.freeze) {
-        Some(session) => Ok(kept::find_baseline(scope, session, &ask.baseline_key()?).await?),
+        Some(session) => Ok(stored::find_baseline(scope, session, &ask.baseline_key()?).await?),
         None => Ok(None),
     }
 }

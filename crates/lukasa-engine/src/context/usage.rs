@@ -50,7 +50,7 @@ pub struct SessionRetrievals {
 
 impl Contexts {
     /// Exactly what was put into a session's prompts (R181).
-    pub async fn given(
+    pub async fn session_retrievals(
         &self,
         caller: &Caller,
         name: &str,

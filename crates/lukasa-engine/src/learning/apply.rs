@@ -308,7 +308,7 @@ impl PassOutcome {
         *self.learned.entry(learned).or_default() += 1;
     }
 
-    fn leave(&mut self, reason: judge::Reason) {
+    fn leave_out(&mut self, reason: judge::Reason) {
         *self.left.reasons.entry(reason).or_default() += 1;
     }
 }
@@ -355,24 +355,26 @@ impl LearnedChanges {
     ) {
         match verdict {
             ExtractionVerdict::Leave(left) => {
-                self.outcome.leave(left.reason);
+                self.outcome.leave_out(left.reason);
                 self.left.push(left);
             }
             ExtractionVerdict::Keep(kept) => {
                 self.outcome.count(LearnedAs::new_fact(kept.state));
                 self.open(&kept, stamp);
             }
-            ExtractionVerdict::Contest { fact, kept } => self.contest(fact, &kept, stamp),
+            ExtractionVerdict::Contest { fact, kept } => {
+                self.link_contradiction(fact, &kept, stamp);
+            }
             ExtractionVerdict::Restate { fact, .. } if self.restated.contains(&fact) => {
-                self.outcome.leave(judge::Reason::Known);
+                self.outcome.leave_out(judge::Reason::Known);
             }
             ExtractionVerdict::Restate { fact, mut kept, .. } => {
                 (kept.state, kept.tier) = (State::Candidate, Tier::Candidate);
-                self.contest(fact, &kept, stamp);
+                self.link_contradiction(fact, &kept, stamp);
             }
             ExtractionVerdict::Change { fact, kept } => {
                 if !self.touched.insert(fact) {
-                    return self.outcome.leave(judge::Reason::Known);
+                    return self.outcome.leave_out(judge::Reason::Known);
                 }
                 match self.change(&kept, known, stamp) {
                     Ok(changes) => {
@@ -389,7 +391,7 @@ impl LearnedChanges {
             }
             ExtractionVerdict::Reinforce { fact, kept } => {
                 let Some(old) = standing.get(&fact).filter(|_| self.touched.insert(fact)) else {
-                    return self.outcome.leave(judge::Reason::Known);
+                    return self.outcome.leave_out(judge::Reason::Known);
                 };
                 self.outcome.count(LearnedAs::Reinforced);
                 let turns = self.turns(&kept);
@@ -400,7 +402,7 @@ impl LearnedChanges {
     }
 
     /// Stores a claim beside the memory that it contradicts.
-    fn contest(&mut self, fact: FactId, kept: &JudgedClaim, stamp: &mut Stamp) {
+    fn link_contradiction(&mut self, fact: FactId, kept: &JudgedClaim, stamp: &mut Stamp) {
         self.outcome.count(LearnedAs::Contested);
         let new = self.open(kept, stamp);
         self.effect.opens_links.push(Link {
@@ -499,8 +501,8 @@ mod tests {
         }
         outcome.count(LearnedAs::Contested);
         outcome.count(LearnedAs::Reinforced);
-        outcome.leave(judge::Reason::Known);
-        outcome.leave(judge::Reason::OthersOrder);
+        outcome.leave_out(judge::Reason::Known);
+        outcome.leave_out(judge::Reason::OthersOrder);
         outcome.left.malformed = NonZeroUsize::new(4);
         outcome.tokens = PassTokens { read: 900, learned: 40 };
         let expected = json!({

@@ -66,7 +66,7 @@ impl Learning {
     pub(super) async fn plan(&self, request: &Request, id: &str) -> Result<Option<Plan>> {
         let scope = self.transactions.read(&request.caller, request.moment.now).await?;
         let there = session::find(&scope, id).await?.filter(|s| s.trashed_at.is_none());
-        let Some(session) = there.filter(Session::has_news) else { return Ok(None) };
+        let Some(session) = there.filter(Session::has_unextracted_turns) else { return Ok(None) };
         let through = session.extracted_through;
         let ((policy, _), domains, state, answered, turns) = try_join!(
             self.policies.load(&scope),
@@ -237,7 +237,7 @@ fn earlier_turns(policy: &Policy, new: usize) -> usize {
 /// Cuts a range to what fits into one question; at least one turn.
 pub(super) fn cut(turns: &mut Vec<Turn>) {
     let lengths: Vec<usize> = turns.iter().map(|turn| turn.content.chars().count()).collect();
-    turns.truncate(fits(&lengths));
+    turns.truncate(count_fitting(&lengths));
 }
 
 /// Cuts a range where imported turns and others meet. The rules learn nothing from imported ones.
@@ -249,16 +249,16 @@ fn cut_at_import(turns: &mut Vec<Turn>) {
 }
 
 /// How many turns of these lengths fit into one question; at least one.
-fn fits(lengths: &[usize]) -> usize {
+fn count_fitting(lengths: &[usize]) -> usize {
     let mut chars = 0;
     let fits = lengths.iter().take_while(|length| {
-        chars += shown(**length);
+        chars += shown_chars(**length);
         chars <= MAX_CHARS
     });
     fits.count().max(1)
 }
 
-fn shown(length: usize) -> usize {
+fn shown_chars(length: usize) -> usize {
     length.min(6_000)
 }
 
@@ -267,8 +267,8 @@ pub(crate) fn passes(lengths: &[usize]) -> (usize, usize) {
     let max_turns = usize::try_from(MAX_TURNS).unwrap_or(usize::MAX);
     let (mut rest, mut passes) = (lengths, 0);
     while !rest.is_empty() {
-        rest = &rest[fits(&rest[..rest.len().min(max_turns)]).min(rest.len())..];
+        rest = &rest[count_fitting(&rest[..rest.len().min(max_turns)]).min(rest.len())..];
         passes += 1;
     }
-    (passes, lengths.iter().map(|length| shown(*length)).sum())
+    (passes, lengths.iter().map(|length| shown_chars(*length)).sum())
 }

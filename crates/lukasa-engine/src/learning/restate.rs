@@ -66,7 +66,7 @@ impl Learning {
                 }
                 Err(Error::Unavailable(why)) => return Err(Error::Unavailable(why)),
                 Err(error) => {
-                    tracing::info!(code = error.code(), "a stated memory was not changed");
+                    tracing::info!(code = error.code().as_str(), "a stated memory was not changed");
                 }
             }
         }

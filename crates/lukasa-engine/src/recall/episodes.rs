@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    fn why(matched: &[&str], relevance: f32) -> ResultExplanation {
+    fn explanation(matched: &[&str], relevance: f32) -> ResultExplanation {
         let matched = matched.iter().map(|word| (*word).to_owned()).collect();
         ResultExplanation { score: 1.0, relevance, arms: Vec::new(), matched, fused_rank: 1 }
     }
@@ -172,16 +172,16 @@ mod tests {
 
     #[test]
     fn episode_repeats_a_turn_that_has_its_words_of_the_question() {
-        let episode = found(why(&["puppy"], 0.5));
-        assert!(episode.repeats_turn(&turn(), &why(&["puppy", "name"], 0.1)));
-        assert!(!episode.repeats_turn(&turn(), &why(&["name"], 0.9)));
+        let episode = found(explanation(&["puppy"], 0.5));
+        assert!(episode.repeats_turn(&turn(), &explanation(&["puppy", "name"], 0.1)));
+        assert!(!episode.repeats_turn(&turn(), &explanation(&["name"], 0.9)));
     }
 
     #[test]
     fn episode_found_by_a_paraphrase_repeats_only_what_is_as_relevant() {
-        let episode = found(why(&[], 0.8));
-        assert!(!episode.repeats_turn(&turn(), &why(&[], 0.3)), "the turn answers less");
-        assert!(!episode.repeats_turn(&turn(), &why(&["name"], 0.3)));
-        assert!(episode.repeats_turn(&turn(), &why(&[], 0.8)));
+        let episode = found(explanation(&[], 0.8));
+        assert!(!episode.repeats_turn(&turn(), &explanation(&[], 0.3)), "the turn answers less");
+        assert!(!episode.repeats_turn(&turn(), &explanation(&["name"], 0.3)));
+        assert!(episode.repeats_turn(&turn(), &explanation(&[], 0.8)));
     }
 }

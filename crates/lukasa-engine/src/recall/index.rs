@@ -140,7 +140,7 @@ impl UserIndex {
 
     /// Whether it matches the current record: the same epoch, nothing removed since, and the model
     /// in use.
-    fn fits(&self, ctx: &RecallContext) -> bool {
+    fn is_current(&self, ctx: &RecallContext) -> bool {
         let state = ctx.state;
         (self.epoch, self.removed) == (state.epoch, state.removed) && self.model == ctx.model
     }
@@ -199,7 +199,7 @@ impl IndexCache {
         scope: &Scope,
         ctx: &RecallContext,
     ) -> Option<LoadPermit> {
-        let known = self.cache.get(&scope.user()).filter(|user_index| user_index.fits(ctx));
+        let known = self.cache.get(&scope.user()).filter(|user_index| user_index.is_current(ctx));
         let is_large = known.is_some_and(|known| known.is_large.load(Ordering::Relaxed));
         if is_large || ctx.state.revision >= LARGE_RECORD_REVISIONS {
             return None;
@@ -234,7 +234,7 @@ impl IndexCache {
         cpu: &CpuPool,
     ) -> Result<Option<Arc<UserIndex>>> {
         let Some(user_index) = self.cache.get(&scope.user()) else { return Ok(None) };
-        if !user_index.fits(ctx) {
+        if !user_index.is_current(ctx) {
             self.cache.invalidate(&scope.user());
             return Ok(None);
         }
@@ -249,11 +249,11 @@ impl IndexCache {
     /// requests wait for this load. If a request with an older state was faster, it is not cached.
     fn to_load(&self, scope: &Scope, ctx: &RecallContext) -> Arc<UserIndex> {
         let user = scope.user();
-        if self.cache.get(&user).is_some_and(|user_index| !user_index.fits(ctx)) {
+        if self.cache.get(&user).is_some_and(|user_index| !user_index.is_current(ctx)) {
             self.cache.invalidate(&user);
         }
         let user_index = self.cache.get_with(user, || Arc::new(UserIndex::empty(ctx)));
-        if user_index.fits(ctx) { user_index } else { Arc::new(UserIndex::empty(ctx)) }
+        if user_index.is_current(ctx) { user_index } else { Arc::new(UserIndex::empty(ctx)) }
     }
 
     /// The user's index, loaded at once if it is not loaded; `None` if the record is too large for
@@ -358,7 +358,7 @@ impl UserIndex {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
         let loaded = *self.progress();
         let NewRows { passages, vectors, .. } = update.rows;
-        index.add(passages.into_iter().map(as_new).collect());
+        index.add(passages.into_iter().map(to_new_passage).collect());
         index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
         if let Some(active) = update.facts
             && loaded.facts < state.facts
@@ -441,7 +441,7 @@ async fn read_in_blocks(
     while !rows.is_empty() {
         let add = move || {
             let rows = rows.into_iter().filter(|row| point.is_none_or(|at| existed(row, at)));
-            index.add(rows.map(as_new).collect());
+            index.add(rows.map(to_new_passage).collect());
             index
         };
         (index, rows) =
@@ -521,7 +521,7 @@ fn existed(stored: &StoredPassage, point: AsOf) -> bool {
     place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
 }
 
-fn as_new(stored: StoredPassage) -> NewPassage {
+fn to_new_passage(stored: StoredPassage) -> NewPassage {
     NewPassage {
         source: stored.source,
         part: stored.part,
@@ -560,7 +560,7 @@ impl IndexCache {
             Some(NewRows { passages, vectors, .. }) => {
                 let mut index = Index::new(ctx.model.as_ref().map_or(0, |model| model.dimension));
                 let passages = passages.into_iter().filter(|stored| existed(stored, point));
-                index.add(passages.map(as_new).collect());
+                index.add(passages.map(to_new_passage).collect());
                 index.embed(vectors.into_iter().map(|v| ((v.source, v.part), v.values)));
                 index
             }

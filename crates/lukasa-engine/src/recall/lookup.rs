@@ -52,7 +52,7 @@ pub(super) fn lookup(
     let (memories, turns) = (deeper(ask.memories), deeper(ask.turns));
     let mut facts = Ranking::default();
     if memories > 0 {
-        let named = ask.precise.then(|| named(index, question.text, corpus.visible()));
+        let named = ask.precise.then(|| named_memories(index, question.text, corpus.visible()));
         let may = |unit: &Unit| {
             ask.filter.matches(unit) && named.as_ref().is_none_or(|n| n.contains_key(&unit.source))
         };
@@ -111,15 +111,15 @@ pub(super) fn lookup(
     let facts = facts.found.into_iter().enumerate().map(|(rank, found)| {
         let unit = index.unit(found.unit);
         let ids = (FactId::from_uuid(unit.subject), VersionId::from_uuid(unit.source));
-        (ids, why(found, rank))
+        (ids, explanation(found, rank))
     });
     let turns = turn_ranking.found.into_iter().enumerate().map(|(rank, found)| {
         let turn = index.unit(found.unit).source;
         let outdated_since = index.outdated_since(turn);
-        TurnMatch { id: TurnId::from_uuid(turn), why: why(found, rank), outdated_since }
+        TurnMatch { id: TurnId::from_uuid(turn), why: explanation(found, rank), outdated_since }
     });
     let episodes = episodes.found.into_iter().enumerate().map(|(rank, found)| {
-        (EpisodeId::from_uuid(index.unit(found.unit).source), why(found, rank))
+        (EpisodeId::from_uuid(index.unit(found.unit).source), explanation(found, rank))
     });
     LookupResult {
         facts: facts.collect(),
@@ -133,7 +133,7 @@ pub(super) fn lookup(
 
 /// The memories that a text names, and those they link to: by version id, with the matched name. A
 /// memory that only links to a named one is not included.
-fn named(index: &Index, text: &str, visible: &[bool]) -> BTreeMap<Uuid, (usize, String)> {
+fn named_memories(index: &Index, text: &str, visible: &[bool]) -> BTreeMap<Uuid, (usize, String)> {
     let usable = (0..index.len()).filter(|at| visible[*at]);
     let names = usable.filter_map(|at| {
         let facets = index.unit(at).facets.as_ref()?;
@@ -153,7 +153,7 @@ fn named(index: &Index, text: &str, visible: &[bool]) -> BTreeMap<Uuid, (usize, 
     found
 }
 
-fn why(found: RankedUnit, rank: usize) -> ResultExplanation {
+fn explanation(found: RankedUnit, rank: usize) -> ResultExplanation {
     ResultExplanation {
         score: found.score,
         relevance: found.relevance,

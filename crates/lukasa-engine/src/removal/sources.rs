@@ -234,7 +234,7 @@ impl Removals {
         // A pass in progress has lost its answer, whether turns or only an episode were removed.
         if self.parts.learns() {
             let now = stamp.at;
-            if impact.session.has_news() && impact.session.closed_at.is_some() {
+            if impact.session.has_unextracted_turns() && impact.session.closed_at.is_some() {
                 let job = writing.request().job_id("extract");
                 let task = Task::Extract { session: id.to_owned() };
                 job::queue(&mut batch, scope, job, &task, now, now);

@@ -92,7 +92,7 @@ impl Sessions {
         }
         session::put(batch, scope, &session);
         let learning = self.parts.learns()
-            && session.has_news()
+            && session.has_unextracted_turns()
             && dirty != Some(false)
             && policy.extract != Trigger::Manual;
         if learning {
@@ -144,7 +144,7 @@ impl Sessions {
         let session = there.filter(|session| session.trashed_at.is_none());
         let session = session.ok_or(Error::SessionNotFound)?;
         let mut batch = Batch::default();
-        let learning = session.has_news();
+        let learning = session.has_unextracted_turns();
         if learning {
             let now = micros(request.moment.now);
             let task = Task::Extract { session: session.id.clone() };

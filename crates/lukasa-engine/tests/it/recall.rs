@@ -150,7 +150,7 @@ async fn embedding_model_is_filled_and_switched_both_ways() {
         assert!(recalled.memories.iter().all(|found| vector(&found.why)), "{model}");
     };
     finds("scripted-32").await;
-    assert_eq!(story.engine.embeddings.lacking("scripted-1536").await.unwrap(), (11, 11));
+    assert_eq!(story.engine.embeddings.count_missing("scripted-1536").await.unwrap(), (11, 11));
     let mut reported = 0;
     let made = story
         .engine
@@ -160,7 +160,7 @@ async fn embedding_model_is_filled_and_switched_both_ways() {
         .unwrap();
     assert_eq!((made, reported), (11, 11));
     finds("scripted-32").await;
-    assert_eq!(story.engine.embeddings.lacking("scripted-1536").await.unwrap(), (11, 0));
+    assert_eq!(story.engine.embeddings.count_missing("scripted-1536").await.unwrap(), (11, 0));
     story.pass(10);
     story.engine.embeddings.switch_model("scripted-1536", story.now()).await.unwrap();
     finds("scripted-1536").await;
@@ -222,13 +222,16 @@ async fn interrupted_reembedding_continues_where_it_stopped() {
     let stopped = story.engine.embeddings.reembed("other", story.now(), |n| reported += n).await;
     assert!(matches!(stopped, Err(Error::Model(ModelError::Unavailable(_)))), "{stopped:?}");
     assert!(reported > 0 && reported < 300, "{reported}");
-    assert_eq!(story.engine.embeddings.lacking("other").await.unwrap(), (300, 300 - reported));
+    assert_eq!(
+        story.engine.embeddings.count_missing("other").await.unwrap(),
+        (300, 300 - reported)
+    );
     let unfinished = story.engine.embeddings.models().await.unwrap();
     assert!(unfinished.iter().any(|r| r.model.name == "other" && r.filled_at.is_none()));
     stops.left.store(1_000, Ordering::SeqCst);
     let rest = story.engine.embeddings.reembed("other", story.now(), |_| ()).await.unwrap();
     assert_eq!(rest, 300 - reported, "nothing is made twice");
-    assert_eq!(story.engine.embeddings.lacking("other").await.unwrap(), (300, 0));
+    assert_eq!(story.engine.embeddings.count_missing("other").await.unwrap(), (300, 0));
 }
 
 #[tokio::test]
@@ -374,7 +377,7 @@ async fn only_turns_of_the_user_are_embedded() {
     story.engine.sessions.append_turns(&story.request(), "chat", turns).await.unwrap();
     assert_eq!(rows(&story, "passage").await, 3, "one for each, however long");
     assert_eq!(rows(&story, "embedding").await, 1);
-    assert_eq!(story.engine.embeddings.lacking("scripted-32").await.unwrap(), (1, 0));
+    assert_eq!(story.engine.embeddings.count_missing("scripted-32").await.unwrap(), (1, 0));
     let mut ask = RecallQuery::about("dawn");
     (ask.turns, ask.filter.roles) = (5, Some(vec![Role::Assistant, Role::Tool]));
     let found = story.engine.recall.search(&story.alice(), &ask, story.now()).await.unwrap();
@@ -446,7 +449,8 @@ async fn baseline_is_recorded_once_and_shown_with_every_retrieval() {
         until("it is recorded", async || rows(&story, "retrieval").await == n).await;
     }
     assert_eq!(rows(&story, "given_baseline").await, 1);
-    let given = story.engine.context.given(&story.alice(), "chat", story.now()).await.unwrap();
+    let given =
+        story.engine.context.session_retrievals(&story.alice(), "chat", story.now()).await.unwrap();
     assert_eq!(given.retrievals.len(), 4);
     for retrieval in &given.retrievals {
         assert_eq!(retrieval.facts, [fact]);

@@ -69,7 +69,7 @@ async fn archiving_an_active_session_learns_its_turns_and_a_message_reopens_it()
     assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Extract)]);
     assert_eq!(memories(&story, Status::Active).await.len(), 1);
     let kept = engine.sessions.get(&story.alice(), "c", story.now()).await.unwrap();
-    assert_eq!((kept.state, kept.has_news()), (SessionState::Archived, false));
+    assert_eq!((kept.state, kept.has_unextracted_turns()), (SessionState::Archived, false));
 
     let again = engine.sessions.edit(&request(), "c", archive()).await.unwrap();
     assert_eq!(again.state, SessionState::Archived);

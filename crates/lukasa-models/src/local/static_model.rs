@@ -42,23 +42,23 @@ impl StaticEmbedder {
         })
     }
 
-    async fn all(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
+    async fn embed_texts(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
         if texts.iter().map(|text| text.len()).sum::<usize>() <= INLINE_BYTES {
-            return Ok(texts.iter().map(|text| self.table.one(text)).collect());
+            return Ok(texts.iter().map(|text| self.table.embed_text(text)).collect());
         }
         let owned: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
         let core = Arc::clone(&self.cores).acquire_owned().await.map_err(|_| stopped())?;
         let table = Arc::clone(&self.table);
         run_blocking(move || {
             let _core = core;
-            Ok(owned.iter().map(|text| table.one(text)).collect())
+            Ok(owned.iter().map(|text| table.embed_text(text)).collect())
         })
         .await
     }
 }
 
 impl Table {
-    fn one(&self, text: &str) -> Vec<f32> {
+    fn embed_text(&self, text: &str) -> Vec<f32> {
         // A text of unknown words averages to zero, which has no direction.
         vector::unit(self.model.encode_single(text))
             .unwrap_or_else(|| vector::hash_direction(text, self.dimension))
@@ -75,6 +75,6 @@ impl Embedder for StaticEmbedder {
     }
 
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> ModelFuture<'a, Vec<Vec<f32>>> {
-        Box::pin(self.all(texts))
+        Box::pin(self.embed_texts(texts))
     }
 }

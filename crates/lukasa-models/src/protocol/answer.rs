@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{Protocol, words};
-use crate::remote::sse::Events;
+use crate::sse::SseReader;
 
 /// Upper bound of bytes of one event, and of an answer that is not streamed.
 const MAX_BYTES: usize = 32 << 20;
@@ -24,7 +24,7 @@ pub struct AnswerReader {
 
 #[derive(Debug)]
 enum Input {
-    Events(Events),
+    Events(SseReader),
     Whole(Vec<u8>),
     Unreadable,
 }
@@ -33,7 +33,7 @@ impl AnswerReader {
     /// Prepares for an answer that is a stream of events or one JSON document.
     pub fn new(protocol: Protocol, streamed: bool) -> Self {
         let input = match streamed {
-            true => Input::Events(Events::new(MAX_BYTES)),
+            true => Input::Events(SseReader::new(MAX_BYTES)),
             false => Input::Whole(Vec::new()),
         };
         Self { protocol, input, text: String::new(), part: None, id: None }

@@ -3,7 +3,7 @@
 use lukasa_core::Role;
 use serde_json::{Map, Value, json};
 
-use super::{ChatMessage, behind, lead, words};
+use super::{ChatMessage, prepend, with_block_after, words};
 
 pub(super) fn messages(body: &Map<String, Value>) -> Vec<ChatMessage> {
     let messages = body.get("messages").and_then(Value::as_array);
@@ -29,7 +29,7 @@ pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) 
     };
     let asked = messages.iter_mut().rev().find(|message| is(message, &["user"]));
     if let Some(asked) = asked.filter(|_| !dynamic.is_empty()) {
-        lead(&mut asked["content"], dynamic, "text");
+        prepend(&mut asked["content"], dynamic, "text");
     }
     if baseline.is_empty() {
         return;
@@ -37,7 +37,9 @@ pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) 
     let first = messages.first_mut().filter(|first| is(first, &["system", "developer"]));
     match first.map(|first| &mut first["content"]) {
         Some(Value::Array(parts)) => parts.push(json!({"type": "text", "text": baseline})),
-        Some(content) => *content = behind(content.as_str().unwrap_or(""), baseline).into(),
+        Some(content) => {
+            *content = with_block_after(content.as_str().unwrap_or(""), baseline).into();
+        }
         None => messages.insert(0, json!({"role": "system", "content": baseline})),
     }
 }

@@ -190,7 +190,7 @@ pub fn words(content: &Value) -> String {
 }
 
 /// Inserts a block before a content's own text.
-fn lead(content: &mut Value, block: &str, kind: &str) {
+fn prepend(content: &mut Value, block: &str, kind: &str) {
     match content {
         Value::String(text) => text.insert_str(0, block),
         Value::Array(parts) => {
@@ -201,7 +201,7 @@ fn lead(content: &mut Value, block: &str, kind: &str) {
 }
 
 /// Appends a block to an application's system prompt.
-fn behind(own: &str, block: &str) -> String {
+fn with_block_after(own: &str, block: &str) -> String {
     let gap = if own.is_empty() { "" } else { "\n\n" };
     format!("{own}{gap}{block}")
 }

@@ -4,7 +4,7 @@
 use lukasa_core::Role;
 use serde_json::{Map, Value};
 
-use super::{ChatMessage, Continuation, behind, lead, words};
+use super::{ChatMessage, Continuation, prepend, with_block_after, words};
 
 pub(super) fn messages(body: &Map<String, Value>) -> Vec<ChatMessage> {
     match body.get("input") {
@@ -52,11 +52,11 @@ pub(super) fn earlier(body: &Map<String, Value>) -> Option<Continuation> {
 pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) {
     if !dynamic.is_empty() {
         match body.get_mut("input") {
-            Some(text @ Value::String(_)) => lead(text, dynamic, "input_text"),
+            Some(text @ Value::String(_)) => prepend(text, dynamic, "input_text"),
             Some(Value::Array(items)) => {
                 let asked = items.iter_mut().rev().find(|item| item["role"] == "user");
                 if let Some(asked) = asked {
-                    lead(&mut asked["content"], dynamic, "input_text");
+                    prepend(&mut asked["content"], dynamic, "input_text");
                 }
             }
             _ => {}
@@ -64,7 +64,7 @@ pub(super) fn put(body: &mut Map<String, Value>, baseline: &str, dynamic: &str) 
     }
     if !baseline.is_empty() {
         let own = body.get("instructions").and_then(Value::as_str).unwrap_or("");
-        let both = behind(own, baseline);
+        let both = with_block_after(own, baseline);
         body.insert("instructions".into(), both.into());
     }
 }

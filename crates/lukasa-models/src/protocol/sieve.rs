@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Protocol;
+use crate::sse::{event_data, event_end};
 
 /// A tool call that was held back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -272,21 +273,9 @@ fn assistant(text: &str, calls: &[ToolCall]) -> Value {
            "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})
 }
 
-/// The end of the first event, including the blank line that ends it.
-fn event_end(bytes: &[u8]) -> Option<usize> {
-    let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
-    let place = |end: &&[u8]| {
-        bytes.windows(end.len()).position(|part| part == *end).map(|at| at + end.len())
-    };
-    ends.iter().filter_map(place).min()
-}
-
 /// The JSON data of an event, if it has any.
 fn data_of(event: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(event).ok()?;
-    let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    let data: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    serde_json::from_str::<Value>(&data.join("\n")).ok().filter(Value::is_object)
+    serde_json::from_str::<Value>(&event_data(event)?).ok().filter(Value::is_object)
 }
 
 #[cfg(test)]
@@ -352,9 +341,13 @@ mod tests {
             "data: {\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n".to_owned(),
         ]
         .concat();
-        for size in [1, 7, 1_000] {
-            let (passed, ended) = sieved(Protocol::Chat, &text, size);
-            assert_eq!(passed, said);
+        // Lines may end with a line feed, a carriage return, or both.
+        let lines = ["\n", "\r", "\r\n"].map(|end| (text.replace('\n', end), end));
+        for ((text, end), size) in
+            lines.iter().flat_map(|one| [1, 7, 1_000].map(|size| (one, size)))
+        {
+            let (passed, ended) = sieved(Protocol::Chat, text, size);
+            assert_eq!(passed, said.replace('\n', end));
             assert_eq!(ended.calls[0].arguments, "{\"content\":\"x\"}");
             let spoken = ended.spoken.unwrap();
             assert_eq!(spoken[0]["content"], "Let me note that.");

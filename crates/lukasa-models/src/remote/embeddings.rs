@@ -107,12 +107,16 @@ impl RemoteEmbedder {
         let deadline = Instant::now() + self.timeout;
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch) {
-            vectors.extend(self.some(batch, deadline).await?);
+            vectors.extend(self.embed_batch(batch, deadline).await?);
         }
         Ok(vectors)
     }
 
-    async fn some(&self, texts: &[&str], deadline: Instant) -> Result<Vec<Vec<f32>>, ModelError> {
+    async fn embed_batch(
+        &self,
+        texts: &[&str],
+        deadline: Instant,
+    ) -> Result<Vec<Vec<f32>>, ModelError> {
         let request = Request {
             model: &self.model.name,
             // Services refuse a text without any characters.

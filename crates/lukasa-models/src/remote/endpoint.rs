@@ -230,7 +230,7 @@ impl Endpoint {
         let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
         // An HTML page or an unstreamed response would otherwise look like an interrupted stream.
         if !kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"text/event-stream")) {
-            return Err(self.never("did not answer with a stream of events"));
+            return Err(self.permanent("did not answer with a stream of events"));
         }
         match self.read(response, post.max_bytes, take).await? {
             Next::Enough => Ok(()),
@@ -251,7 +251,7 @@ impl Endpoint {
         // Compression was not requested, nothing here unpacks it, and it hides the real size.
         let packed = response.headers().get(CONTENT_ENCODING);
         if packed.is_some_and(|packed| packed != "identity") {
-            return Err(self.never("compressed its response although not asked to"));
+            return Err(self.permanent("compressed its response although not asked to"));
         }
         Ok(response)
     }
@@ -268,9 +268,9 @@ impl Endpoint {
         {
             bytes += piece.len();
             if bytes > max_bytes {
-                return Err(self.never(&format!("answered with more than {max_bytes} bytes")));
+                return Err(self.permanent(&format!("answered with more than {max_bytes} bytes")));
             }
-            let next = take(&piece).map_err(Failure::never)?;
+            let next = take(&piece).map_err(Failure::permanent)?;
             if next == Next::Enough {
                 return Ok(Next::Enough);
             }
@@ -320,7 +320,7 @@ impl Endpoint {
                 None => self.malformed(&format!("refused the request with {reason}")),
             },
         };
-        Failure { refusal: Some(refusal), ..Failure::never(error) }
+        Failure { refusal: Some(refusal), ..Failure::permanent(error) }
     }
 
     fn key(&self) -> Option<&str> {
@@ -330,16 +330,16 @@ impl Endpoint {
     fn again(&self, how: &str, retry_after: Option<Duration>) -> Failure {
         Failure {
             retry: Retry::After(retry_after),
-            ..Failure::never(ModelError::Unavailable(format!("{self} {how}")))
+            ..Failure::permanent(ModelError::Unavailable(format!("{self} {how}")))
         }
     }
 
-    fn never(&self, how: &str) -> Failure {
-        Failure::never(self.malformed(how))
+    fn permanent(&self, how: &str) -> Failure {
+        Failure::permanent(self.malformed(how))
     }
 
     fn paused(&self, pause: Pause) -> Failure {
-        Failure::never(match pause {
+        Failure::permanent(match pause {
             Pause::Failing => {
                 let rest = REST_PERIOD.as_secs();
                 ModelError::Unavailable(format!(
@@ -378,7 +378,7 @@ impl Endpoint {
 }
 
 impl Failure {
-    pub(super) fn never(error: ModelError) -> Self {
+    pub(super) fn permanent(error: ModelError) -> Self {
         Self { error, refusal: None, retry: Retry::Never, timed_out: false }
     }
 }

@@ -12,7 +12,6 @@ mod endpoint;
 mod refusal;
 mod rerank;
 mod setting;
-pub(crate) mod sse;
 
 pub use chat::{ChatConfig, MAX_CHAT_TIMEOUT, RemoteChat};
 pub use embeddings::{EmbeddingsConfig, RemoteEmbedder};

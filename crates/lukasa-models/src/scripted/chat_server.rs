@@ -174,7 +174,7 @@ fn faulty(fault: ServiceFault, text: &str, form: Form) -> Vec<ConnectionStep> {
         ServiceFault::BadGateway => status_only(502, "", "<html>bad gateway</html>"),
         ServiceFault::ServiceUnavailable => status_only(503, "", ""),
         ServiceFault::EmptyBody => vec![ConnectionStep::Send(form.head())],
-        ServiceFault::TruncatedJson => form.spoilt(&one.as_bytes()[..one.len() / 2]),
+        ServiceFault::TruncatedJson => form.corrupted(&one.as_bytes()[..one.len() / 2]),
         ServiceFault::TruncatedStream => {
             let events = Form { stream: true };
             let parts = events.answer(text, Finish::Stop);
@@ -186,7 +186,7 @@ fn faulty(fault: ServiceFault, text: &str, form: Form) -> Vec<ConnectionStep> {
             let place = bytes.windows(9).position(|nine| nine == b"\"content\"").unwrap_or(0);
             let inside = place + b"\"content\":\"".len();
             bytes.splice(inside..inside, [0xff, 0xfe, 0xc3]);
-            form.spoilt(&bytes)
+            form.corrupted(&bytes)
         }
         ServiceFault::Huge => {
             let first = if form.stream { "data: \"" } else { "\"" };
@@ -196,15 +196,15 @@ fn faulty(fault: ServiceFault, text: &str, form: Form) -> Vec<ConnectionStep> {
         ServiceFault::DeepNesting => {
             let depth = 100_000;
             let nest = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-            form.spoilt(format!("{{\"choices\":{nest}}}").as_bytes())
+            form.corrupted(format!("{{\"choices\":{nest}}}").as_bytes())
         }
         ServiceFault::DuplicateKeys => {
             let again = one.replacen("\"choices\"", "\"choices\":[],\"choices\"", 1);
-            form.spoilt(again.as_bytes())
+            form.corrupted(again.as_bytes())
         }
         ServiceFault::NotANumber => {
             let count = "\"prompt_tokens\":";
-            form.spoilt(one.replacen(count, &format!("{count}NaN,\"was\":"), 1).as_bytes())
+            form.corrupted(one.replacen(count, &format!("{count}NaN,\"was\":"), 1).as_bytes())
         }
         ServiceFault::WrongTypes => {
             let message = json!({"role": "assistant", "content": {"text": 42}});
@@ -315,7 +315,7 @@ impl Form {
     }
 
     /// Sends these bytes in place of one part, with the framing around them.
-    fn spoilt(self, bytes: &[u8]) -> Vec<ConnectionStep> {
+    fn corrupted(self, bytes: &[u8]) -> Vec<ConnectionStep> {
         let (before, after): (&[u8], &[u8]) = match self.stream {
             true => (b"data: ", b"\n\ndata: [DONE]\n\n"),
             false => (b"", b""),

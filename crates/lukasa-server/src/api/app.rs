@@ -11,13 +11,13 @@ use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
 use super::auth::{self, AuthMode};
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::console::Console;
 use super::error::Problem;
 use super::limits::{CurrentRequest, LimitSettings, Limits};
 use super::mcp_settings::McpSettings;
 use super::readiness::Readiness;
-use crate::clock::CacheClock;
+use crate::clock::ServerClock;
 use crate::oidc::OidcProvider;
 
 /// How long the idempotency key of a request whose answer is not kept is remembered.
@@ -49,8 +49,7 @@ pub(super) struct Inner {
     pub(super) last_credentials: Cache<String, auth::CachedCredential>,
     /// Credentials that the database refused in the last seconds, and when.
     pub(super) refused: Cache<auth::RefusedCredential, Instant>,
-    /// The clock of the cached credentials and refusals.
-    pub(super) cache_clock: CacheClock,
+    pub(super) clock: ServerClock,
     /// Credentials whose use was stored in the last minute.
     pub(super) recorded_uses: Cache<String, ()>,
     pub(super) use_writes: Arc<Semaphore>,
@@ -68,13 +67,15 @@ pub(super) struct Inner {
 impl App {
     pub fn new(engine: Engine, auth: AuthMode) -> Self {
         let cache = |ttl| Cache::builder().max_capacity(100_000).time_to_live(ttl);
+        let clock = ServerClock::default();
+        let limits = Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE, &clock);
         Self(Arc::new(Inner {
             engine,
             auth,
             credentials: cache(CREDENTIAL_LEASE).build(),
             last_credentials: cache(CREDENTIAL_FALLBACK_TTL).build(),
             refused: Cache::builder().max_capacity(100_000).time_to_live(REFUSED_TTL).build(),
-            cache_clock: CacheClock::default(),
+            clock,
             recorded_uses: Cache::builder()
                 .max_capacity(100_000)
                 .time_to_live(USE_INTERVAL)
@@ -86,7 +87,7 @@ impl App {
             done_once: Cache::builder().max_capacity(100_000).time_to_live(ONCE_TTL).build(),
             use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
             readiness: Arc::default(),
-            limits: Arc::new(Limits::new(&LimitSettings::default(), DEFAULT_POOL_SIZE)),
+            limits: Arc::new(limits),
             mcp: McpSettings::default(),
             oidc: None,
             console: Console::default(),
@@ -103,12 +104,13 @@ impl App {
     /// Sets the limits, for a server with `pool_size` database connections.
     #[must_use]
     pub fn with_limits(self, settings: &LimitSettings, pool_size: usize) -> Self {
-        self.change(|inner| inner.limits = Arc::new(Limits::new(settings, pool_size)))
+        self.change(|inner| {
+            inner.limits = Arc::new(Limits::new(settings, pool_size, &inner.clock));
+        })
     }
 
-    /// The clock of the cached credentials and refusals.
-    pub fn cache_clock(&self) -> &CacheClock {
-        &self.0.cache_clock
+    pub fn clock(&self) -> &ServerClock {
+        &self.0.clock
     }
 
     pub(crate) fn answered_questions(&self) -> &Cache<String, ()> {
@@ -183,7 +185,7 @@ impl App {
         if let Some(key) = &once
             && !seen.entry_by_ref(key).or_insert(()).is_fresh()
         {
-            return Err(Problem::of(ProblemCode::AnswerNotKept));
+            return Err(Problem::of(ErrorCode::AnswerNotKept));
         }
         // In the work itself, because the client may leave before it has ended.
         let mut failed = FailedOnce { seen: seen.clone(), key: once };
@@ -212,7 +214,7 @@ impl App {
         };
         match tokio::spawn(work.in_current_span()).await {
             Ok(result) => result.map_err(Into::into),
-            Err(_) => Err(Problem::of(ProblemCode::Internal)),
+            Err(_) => Err(Problem::of(ErrorCode::Internal)),
         }
     }
 }
@@ -271,7 +273,7 @@ mod tests {
             let left = tokio::time::timeout(Duration::from_millis(10), request).await;
             assert!(left.is_err(), "the client leaves while it is done");
             let repeated = app.detached_once(once(), async { Ok(()) }).await.unwrap_err();
-            assert!(repeated.is(ProblemCode::AnswerNotKept));
+            assert!(repeated.is(ErrorCode::AnswerNotKept));
             release.send(()).unwrap();
             while app.0.done_once.contains_key("key") {
                 tokio::task::yield_now().await;

@@ -18,7 +18,7 @@ use lukasa_engine::credentials::{CREDENTIAL_LEASE, VerifiedCredential};
 use tower_http::cors::{Any, CorsLayer};
 
 use super::app::REFUSED_TTL;
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::console::is_console_path;
 use super::error::Problem;
 use super::recheck::HeldCredential;
@@ -27,7 +27,7 @@ use super::space::refuse_space;
 use super::user::user_or_member;
 pub(crate) use super::user::{USER, user_of};
 use super::{App, local_tenant};
-use crate::clock::{self, CacheClock};
+use crate::clock::ServerClock;
 use crate::url::is_loopback_name;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -55,7 +55,7 @@ pub struct CachedCredential {
 
 impl CachedCredential {
     /// The credential, if it need not be checked in the database again.
-    fn if_fresh(self, clock: &CacheClock) -> Option<Self> {
+    fn if_fresh(self, clock: &ServerClock) -> Option<Self> {
         clock.is_within(CREDENTIAL_LEASE, self.asked_at).then_some(self)
     }
 
@@ -123,7 +123,7 @@ impl App {
         &self,
         text: Option<&str>,
     ) -> Result<VerifiedCredential, Problem> {
-        self.admit_credential_for(CheckReason::Request, text, clock::now()).await
+        self.admit_credential_for(CheckReason::Request, text, self.clock().now()).await
     }
 
     pub(super) async fn admit_credential_for(
@@ -148,25 +148,25 @@ impl App {
                 expires_at: None,
             });
         }
-        let refused = || Problem::of(ProblemCode::Unauthenticated);
+        let refused = || Problem::of(ErrorCode::Unauthenticated);
         let text = text.ok_or_else(refused)?;
         let presented = secret::parse(text).ok_or_else(refused)?;
         let cached = self.0.credentials.get(&presented.key_id);
-        let cached = cached.and_then(|cached| cached.if_fresh(self.cache_clock()));
+        let cached = cached.and_then(|cached| cached.if_fresh(self.clock()));
         if let Some(admitted) = cached.and_then(|cached| cached.if_matches(&presented, now)) {
             return Ok(admitted);
         }
         let credential = (presented.key_id.clone(), presented.secret_hash);
         if reason == CheckReason::Request {
             let refused_at = self.0.refused.get(&credential);
-            if refused_at.is_some_and(|at| self.cache_clock().is_within(REFUSED_TTL, at)) {
+            if refused_at.is_some_and(|at| self.clock().is_within(REFUSED_TTL, at)) {
                 return Err(refused());
             }
             if !self.0.last_credentials.contains_key(&presented.key_id) {
                 self.limits().check_throttled()?;
             }
         }
-        let asked_at = self.cache_clock().now();
+        let asked_at = self.clock().instant();
         let admitted = match self.engine().credentials.authenticate(text, now).await {
             Ok(admitted) => admitted,
             Err(Error::Unauthenticated) => {
@@ -195,7 +195,7 @@ impl App {
         if self.0.last_credentials.get(key_id).is_some_and(is_same) {
             self.forget_credentials(std::slice::from_ref(key_id));
         }
-        self.0.refused.insert(credential, self.cache_clock().now());
+        self.0.refused.insert(credential, self.clock().instant());
         self.limits().count_refused();
     }
 
@@ -230,7 +230,7 @@ impl App {
         let cached = text.and_then(|text| {
             let presented = secret::parse(text)?;
             let admission = self.0.last_credentials.get(&presented.key_id)?;
-            admission.if_matches(&presented, clock::now())
+            admission.if_matches(&presented, self.clock().now())
         });
         let admission = |admitted: VerifiedCredential, is_verified| {
             let credential = HeldCredential::new(text, &admitted);
@@ -241,15 +241,15 @@ impl App {
         let Some(admitted) = cached else {
             let checked = check.await.map(verified);
             return checked.map_err(|problem| {
-                match problem.is(ProblemCode::Unavailable) || problem.is(ProblemCode::Internal) {
-                    true => Problem::of(ProblemCode::Unavailable),
+                match problem.is(ErrorCode::Unavailable) || problem.is(ErrorCode::Internal) {
+                    true => Problem::of(ErrorCode::Unavailable),
                     false => problem,
                 }
             });
         };
         match tokio::time::timeout(within, check).await {
             Ok(Ok(admitted)) => Ok(verified(admitted)),
-            Ok(Err(problem)) if problem.is(ProblemCode::Unauthenticated) => Err(problem),
+            Ok(Err(problem)) if problem.is(ErrorCode::Unauthenticated) => Err(problem),
             Ok(Err(_)) | Err(_) => Ok(admission(admitted, false)),
         }
     }
@@ -264,8 +264,9 @@ impl App {
         self.0.recorded_uses.insert(admitted.key_id.clone(), ());
         let (engine, tenant, key_id) =
             (self.engine().clone(), admitted.tenant, admitted.key_id.clone());
+        let now = self.clock().now();
         tokio::spawn(async move {
-            if let Err(error) = engine.credentials.note_use(tenant, &key_id, clock::now()).await {
+            if let Err(error) = engine.credentials.note_use(tenant, &key_id, now).await {
                 tracing::debug!(%error, "could not store the last use of a key");
             }
             drop(permit);
@@ -310,7 +311,7 @@ pub(super) fn sign_in_cookie(headers: &HeaderMap) -> Option<&str> {
 fn check_page(admitted: &VerifiedCredential, headers: &HeaderMap) -> Result<(), Problem> {
     let Some(page) = &admitted.page else { return Ok(()) };
     let from = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == page.as_bytes());
-    from.then_some(()).ok_or_else(|| Problem::of(ProblemCode::Unauthenticated))
+    from.then_some(()).ok_or_else(|| Problem::of(ErrorCode::Unauthenticated))
 }
 
 impl App {
@@ -365,7 +366,7 @@ impl App {
 }
 
 pub(crate) fn forbidden(permission: Permission) -> Problem {
-    Problem::of(ProblemCode::Forbidden)
+    Problem::of(ErrorCode::Forbidden)
         .because(&format!("This needs the permission `{}`", permission.as_str()))
 }
 
@@ -490,7 +491,7 @@ pub async fn guard_local(State(app): State<App>, request: Request, next: Next) -
     let is_allowed = is_addressed_to_loopback(headers, uri.host())
         && (opens_page || is_own_origin(headers, uri.host(), allowed));
     if app.is_local() && !is_allowed {
-        return Problem::of(ProblemCode::CrossSite).into_response();
+        return Problem::of(ErrorCode::CrossSite).into_response();
     }
     next.run(request).await
 }

@@ -8,7 +8,7 @@ use lukasa_engine::credentials::VerifiedCredential;
 
 use super::App;
 use super::auth::user_of;
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 
 impl App {
@@ -39,7 +39,7 @@ impl App {
 
     /// Authenticates an access token, if it was issued for this MCP endpoint.
     async fn admit_access_token(&self, token: &str) -> Result<VerifiedCredential, Problem> {
-        let refused = || Problem::of(ProblemCode::Unauthenticated);
+        let refused = || Problem::of(ErrorCode::Unauthenticated);
         let resource = self.resource().ok_or_else(refused)?;
         let admitted = self.admit_credential(Some(token)).await?;
         if admitted.resource.as_ref() != Some(&resource) {

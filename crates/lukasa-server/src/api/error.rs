@@ -13,7 +13,7 @@ use lukasa_engine::{Error, Memory};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::code::{ErrorCode, ProblemCode, TABLE};
+use super::code::{ErrorCode, ErrorRow, error_row, error_rows};
 use super::wire::MemoryView;
 
 /// An error of the API.
@@ -28,8 +28,8 @@ pub struct Problem {
     #[schema(example = 404)]
     status: u16,
     /// The stable code to program against.
-    #[schema(example = "memory_not_found")]
-    pub(crate) code: String,
+    #[schema(value_type = String, example = "memory_not_found")]
+    pub(crate) code: ErrorCode,
     /// What happened, and what to do next.
     pub(crate) detail: String,
     /// What is wrong with each field.
@@ -63,14 +63,14 @@ pub struct FieldError {
 }
 
 impl Problem {
-    pub fn of(code: ProblemCode) -> Self {
-        let entry = code.entry();
+    pub fn of(code: ErrorCode) -> Self {
+        let ErrorRow { code, status, title, advice } = error_row(code);
         Self {
-            kind: format!("/docs/errors#{}", entry.code),
-            title: entry.title.to_owned(),
-            status: entry.status,
-            code: entry.code.to_owned(),
-            detail: entry.advice.to_owned(),
+            kind: format!("/docs/errors#{code}"),
+            title: title.to_owned(),
+            status,
+            code,
+            detail: advice.to_owned(),
             errors: Vec::new(),
             candidates: Vec::new(),
             candidate_lines: Vec::new(),
@@ -80,8 +80,8 @@ impl Problem {
         }
     }
 
-    pub fn is(&self, code: ProblemCode) -> bool {
-        self.code == code.as_str()
+    pub fn is(&self, code: ErrorCode) -> bool {
+        self.code == code
     }
 
     /// Title and detail as one text.
@@ -115,10 +115,7 @@ pub(crate) fn memory_line(memory: &Memory) -> String {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        // A code that is missing from the table is a bug that the tests find; for the client it is
-        // an internal error.
-        let mut problem =
-            Problem::of(ProblemCode::parse(error.code()).unwrap_or(ProblemCode::Internal));
+        let mut problem = Problem::of(error.code());
         match &error {
             Error::Invalid(faults) => {
                 let field = |f: &lukasa_engine::InvalidField| FieldError {
@@ -185,7 +182,7 @@ impl IntoResponse for Problem {
 
 pub fn panicked(_panic: Box<dyn Any + Send>) -> Response {
     tracing::error!("a handler panicked");
-    Problem::of(ProblemCode::Internal).into_response()
+    Problem::of(ErrorCode::Internal).into_response()
 }
 
 /// Renders the table as markdown for `docs/errors.md`.
@@ -197,7 +194,7 @@ pub fn render_error_docs() -> String {
          This page is generated from the table in `crates/lukasa-server/src/api/code.rs` \
          by `just docs`.\n\n| code | status | what it means | what to do |\n|---|---|---|---|\n",
     );
-    for ErrorCode { code, status, title, advice } in TABLE {
+    for ErrorRow { code, status, title, advice } in error_rows() {
         page.push_str(&format!(
             "| <a id=\"{code}\"></a>`{code}` | {status} | {title} | {advice} |\n"
         ));
@@ -212,7 +209,7 @@ mod tests {
     #[test]
     fn problem_has_code_and_advice() {
         let problem = Problem::from(Error::MemoryNotFound);
-        assert_eq!((problem.status, problem.code.as_str()), (404, "memory_not_found"));
+        assert_eq!((problem.status, problem.code), (404, ErrorCode::MemoryNotFound));
         assert!(problem.detail.contains("GET /api/memory"));
     }
 }

@@ -13,7 +13,7 @@ use lukasa_engine::{Engine, Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::{FieldError, Problem};
 use super::request::{page_size, parse_memory_cursor};
 use super::wire::{EvidenceInput, MemoryContent, When, present};
@@ -59,7 +59,7 @@ pub(crate) fn parse_enum<T>(
 ) -> Result<Option<T>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let unknown = || {
-        Problem::of(ProblemCode::MalformedQuery).because(&format!("`{name}` has an unknown value"))
+        Problem::of(ErrorCode::MalformedQuery).because(&format!("`{name}` has an unknown value"))
     };
     parse(&text.to_lowercase()).ok_or_else(unknown).map(Some)
 }
@@ -122,7 +122,7 @@ impl ListQuery {
 /// Parses the name of a project.
 pub(crate) fn parse_project(name: &str) -> Result<Project, Problem> {
     let field = FieldError { pointer: "/project".into(), detail: INVALID_PROJECT.to_owned() };
-    let invalid = || Problem::of(ProblemCode::InvalidRequest).fields(vec![field]);
+    let invalid = || Problem::of(ErrorCode::InvalidRequest).fields(vec![field]);
     Project::parse(name).ok_or_else(invalid)
 }
 
@@ -234,7 +234,7 @@ impl EnumFields {
         if self.0.is_empty() {
             Ok(())
         } else {
-            Err(Problem::of(ProblemCode::InvalidRequest).fields(self.0))
+            Err(Problem::of(ErrorCode::InvalidRequest).fields(self.0))
         }
     }
 }
@@ -309,7 +309,7 @@ fn check_turns(session: Option<&str>, turns: &[String]) -> Result<(), Problem> {
     if turns.len() > most || turns.iter().any(|id| bad(id)) || session.is_some_and(bad) {
         let detail = format!("at most {most} ids of 1 to 128 characters");
         let field = FieldError { pointer: "/turn_ids".into(), detail };
-        return Err(Problem::of(ProblemCode::InvalidRequest).fields(vec![field]));
+        return Err(Problem::of(ErrorCode::InvalidRequest).fields(vec![field]));
     }
     Ok(())
 }
@@ -407,7 +407,7 @@ macro_rules! editing {
                 fields.finish()?;
                 let domain = edit.domain.as_ref().and_then(Option::as_deref);
                 if domain.is_some_and(|name| !lukasa_core::domain::is_name(name)) {
-                    return Err(Problem::of(ProblemCode::DomainNotFound));
+                    return Err(Problem::of(ErrorCode::DomainNotFound));
                 }
                 Ok(edit)
             }
@@ -451,7 +451,7 @@ impl UpdateMemory {
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         let field = |name: &str, detail: &str| {
             let pointer = format!("/{name}");
-            Problem::of(ProblemCode::InvalidRequest)
+            Problem::of(ErrorCode::InvalidRequest)
                 .fields(vec![FieldError { pointer, detail: detail.to_owned() }])
         };
         let valid_from = self.valid_from.map(|at| at.0);

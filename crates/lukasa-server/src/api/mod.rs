@@ -23,7 +23,7 @@ pub(crate) mod words_schema;
 
 pub use app::{App, LOCAL_TENANT, LOCAL_USER, local_tenant};
 pub use auth::AuthMode;
-pub use code::{ProblemCode, TABLE};
+pub use code::{ErrorCode, error_rows};
 pub use console::Console;
 pub use error::render_error_docs;
 pub use limits::{LimitSettings, PeerAddress};

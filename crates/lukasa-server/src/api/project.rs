@@ -7,7 +7,7 @@ use lukasa_core::{Project, ProjectScope};
 use lukasa_engine::facts::Target;
 
 use super::App;
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 use super::memory::target;
 use super::request::{PROJECT, project_in};
@@ -39,7 +39,7 @@ pub struct AskedProject(Option<ProjectScope>);
 
 impl AskedProject {
     pub fn read(headers: &HeaderMap) -> Result<Self, Problem> {
-        let malformed = |what: &str| Problem::of(ProblemCode::MalformedHeader).because(what);
+        let malformed = |what: &str| Problem::of(ErrorCode::MalformedHeader).because(what);
         let project = project_in(headers).map_err(malformed)?;
         Ok(Self(headers.contains_key(PROJECT).then(|| ProjectScope::of(project.as_ref()))))
     }

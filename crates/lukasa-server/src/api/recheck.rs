@@ -12,7 +12,6 @@ use lukasa_engine::credentials::VerifiedCredential;
 use super::App;
 use super::auth::{CheckReason, sign_in_cookie};
 use super::error::Problem;
-use crate::clock;
 
 /// A credential that was admitted, kept for another check.
 #[derive(Clone, Default)]
@@ -44,7 +43,7 @@ impl App {
     /// Checks that a credential has not been revoked, and its user not deleted, since it was
     /// admitted. One that has only expired meanwhile passes: the work began in time.
     pub(crate) async fn recheck(&self, credential: &HeldCredential) -> Result<(), Problem> {
-        let now = clock::now();
+        let now = self.clock().now();
         let before_end = |end: Timestamp| (end - Duration::from_millis(1)).min(now);
         let at = credential.expires_at.map_or(now, before_end);
         let (reason, text) = (CheckReason::WorkUnderWay, credential.text.as_deref());

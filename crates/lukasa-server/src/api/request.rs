@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::App;
 use super::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 use super::wire::is_storable;
 use crate::clock;
@@ -79,7 +79,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
         };
         let (body, idempotency) = if large {
             let work = tokio::task::spawn_blocking(work);
-            work.await.map_err(|_| Problem::of(ProblemCode::Internal))??
+            work.await.map_err(|_| Problem::of(ErrorCode::Internal))??
         } else {
             work()?
         };
@@ -90,8 +90,8 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 pub fn too_large(rejection: BytesRejection) -> Problem {
     match rejection.status().as_u16() {
-        413 => Problem::of(ProblemCode::BodyTooLarge),
-        _ => Problem::of(ProblemCode::MalformedBody),
+        413 => Problem::of(ErrorCode::BodyTooLarge),
+        _ => Problem::of(ErrorCode::MalformedBody),
     }
 }
 
@@ -103,13 +103,13 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     // Only JSON: another site can post a form without a CORS preflight, but not JSON.
     if kind.split(';').next().map(str::trim) != Some("application/json") {
-        return Err(Problem::of(ProblemCode::UnsupportedMediaType));
+        return Err(Problem::of(ErrorCode::UnsupportedMediaType));
     }
     serde_json::from_slice(bytes).map_err(|e| malformed(&e))
 }
 
 fn malformed(error: &serde_json::Error) -> Problem {
-    Problem::of(ProblemCode::MalformedBody).because(&error.to_string())
+    Problem::of(ErrorCode::MalformedBody).because(&error.to_string())
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -118,7 +118,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     if (1..=255).contains(&text.len()) {
         return Ok(Some(text.to_owned()));
     }
-    Err(Problem::of(ProblemCode::MalformedHeader))
+    Err(Problem::of(ErrorCode::MalformedHeader))
 }
 
 fn if_match(headers: &HeaderMap) -> Result<Option<VersionId>, Problem> {
@@ -129,7 +129,7 @@ fn if_match(headers: &HeaderMap) -> Result<Option<VersionId>, Problem> {
     }
     let tag = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or("");
     // An unknown tag matches no version, which is a mismatch.
-    tag.parse().map(Some).map_err(|_| Problem::of(ProblemCode::VersionMismatch))
+    tag.parse().map(Some).map_err(|_| Problem::of(ErrorCode::VersionMismatch))
 }
 
 /// Query parameters; errors are problems in the API's format.
@@ -140,7 +140,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(query)) => Ok(Self(query)),
-            Err(error) => Err(Problem::of(ProblemCode::MalformedQuery).because(&error.body_text())),
+            Err(error) => Err(Problem::of(ErrorCode::MalformedQuery).because(&error.body_text())),
         }
     }
 }
@@ -154,11 +154,11 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for PathParams<T> {
         // PostgreSQL rejects U+0000 in a text, so no session has such a name.
         let path = parts.uri.path();
         if path.starts_with("/api/sessions/") && path.contains("%00") {
-            return Err(Problem::of(ProblemCode::SessionNotFound));
+            return Err(Problem::of(ErrorCode::SessionNotFound));
         }
         match Path::from_request_parts(parts, app).await {
             Ok(Path(names)) => Ok(Self(names)),
-            Err(_) => Err(Problem::of(ProblemCode::NotFound)),
+            Err(_) => Err(Problem::of(ErrorCode::NotFound)),
         }
     }
 }
@@ -168,8 +168,7 @@ pub fn page_size(limit: Option<usize>) -> Result<usize, Problem> {
     match limit.unwrap_or(50) {
         size @ 1..=200 => Ok(size),
         _ => {
-            Err(Problem::of(ProblemCode::MalformedQuery)
-                .because("`limit` must be between 1 and 200"))
+            Err(Problem::of(ErrorCode::MalformedQuery).because("`limit` must be between 1 and 200"))
         }
     }
 }
@@ -181,7 +180,7 @@ pub fn print_cursor<T: Serialize>(cursor: &T) -> String {
 }
 
 pub fn parse_cursor<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    let refused = || Problem::of(ProblemCode::MalformedCursor);
+    let refused = || Problem::of(ErrorCode::MalformedCursor);
     let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
     serde_json::from_slice(&bytes).map_err(|_| refused())
 }
@@ -190,7 +189,7 @@ pub fn parse_cursor<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
 pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
     let cursor: Cursor = parse_cursor(text)?;
     let is_valid = is_storable(cursor.at.valid) && is_storable(cursor.at.known);
-    if is_valid { Ok(cursor) } else { Err(Problem::of(ProblemCode::MalformedCursor)) }
+    if is_valid { Ok(cursor) } else { Err(Problem::of(ErrorCode::MalformedCursor)) }
 }
 
 /// Header with the project that a client works on.

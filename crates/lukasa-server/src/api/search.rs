@@ -10,7 +10,7 @@ use lukasa_engine::recall::{Filter, RecallQuery, RecallResult};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 use super::memory::{parse_category, parse_enum, parse_optional_project};
 use super::wire::When;
@@ -180,7 +180,7 @@ fn parse_all<T>(
 }
 
 fn refuse(what: &str) -> Problem {
-    Problem::of(ProblemCode::MalformedBody).because(what)
+    Problem::of(ErrorCode::MalformedBody).because(what)
 }
 
 pub fn point(as_of: Option<When>, known_at: Option<When>) -> Point {

@@ -6,7 +6,7 @@ use lukasa_core::limits::SPACES_AT_ONCE;
 use lukasa_core::{Caller, Permission, SpaceName};
 
 use super::App;
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 
 const SPACE: HeaderName = HeaderName::from_static("x-lukasa-space");
@@ -34,13 +34,13 @@ pub(crate) const OPERATIONS_IN_SPACES: [&str; 16] = [
 fn space_of(headers: &HeaderMap) -> Result<Option<SpaceName>, Problem> {
     let Some(value) = headers.get(SPACE) else { return Ok(None) };
     let name = std::str::from_utf8(value.as_bytes()).ok().and_then(SpaceName::parse);
-    name.map(Some).ok_or_else(|| Problem::of(ProblemCode::MalformedHeader))
+    name.map(Some).ok_or_else(|| Problem::of(ErrorCode::MalformedHeader))
 }
 
 /// Refuses a request that names a space.
 pub(super) fn refuse_space(headers: &HeaderMap) -> Result<(), Problem> {
     match headers.contains_key(SPACE) {
-        true => Err(Problem::of(ProblemCode::SpaceUnsupported)),
+        true => Err(Problem::of(ErrorCode::SpaceUnsupported)),
         false => Ok(()),
     }
 }
@@ -68,7 +68,7 @@ impl App {
 
 /// The space with this name; one with an impossible name does not exist.
 pub(crate) fn find_space(name: &str) -> Result<SpaceName, Problem> {
-    SpaceName::parse(name).ok_or_else(|| Problem::of(ProblemCode::SpaceNotFound))
+    SpaceName::parse(name).ok_or_else(|| Problem::of(ErrorCode::SpaceNotFound))
 }
 
 /// The spaces that a request for a context asks for, each once.
@@ -76,7 +76,7 @@ pub(crate) fn parse_spaces(names: Option<&[String]>) -> Result<Vec<SpaceName>, P
     let names = names.unwrap_or_default();
     if names.len() > SPACES_AT_ONCE {
         let what = format!("`spaces` has at most {SPACES_AT_ONCE} names");
-        return Err(Problem::of(ProblemCode::MalformedBody).because(&what));
+        return Err(Problem::of(ErrorCode::MalformedBody).because(&what));
     }
     let mut spaces = names.iter().map(|name| find_space(name)).collect::<Result<Vec<_>, _>>()?;
     spaces.sort();

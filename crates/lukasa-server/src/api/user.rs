@@ -3,7 +3,7 @@
 use axum::http::{HeaderMap, HeaderName};
 use lukasa_engine::credentials::VerifiedCredential;
 
-use super::code::ProblemCode;
+use super::code::ErrorCode;
 use super::error::Problem;
 use super::space::refuse_space;
 use super::{App, LOCAL_USER};
@@ -33,18 +33,16 @@ pub(super) fn user_or_member(
         // Applications use names beyond ASCII as ids.
         Some(value) => {
             let name = std::str::from_utf8(value.as_bytes());
-            Some(name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?.trim())
+            Some(name.map_err(|_| Problem::of(ErrorCode::MalformedHeader))?.trim())
         }
     };
     match (&admitted.user, named) {
-        (Some((_, bound)), Some(named)) if bound != named => {
-            Err(Problem::of(ProblemCode::WrongUser))
-        }
+        (Some((_, bound)), Some(named)) if bound != named => Err(Problem::of(ErrorCode::WrongUser)),
         (Some((_, bound)), _) => Ok(bound.clone()),
         (None, Some(named)) if is_user_name(named) => Ok(named.to_owned()),
-        (None, Some(_)) => Err(Problem::of(ProblemCode::MalformedHeader)),
+        (None, Some(_)) => Err(Problem::of(ErrorCode::MalformedHeader)),
         (None, None) if app.is_local() => Ok(LOCAL_USER.to_owned()),
-        (None, None) => Err(Problem::of(ProblemCode::UserRequired)),
+        (None, None) => Err(Problem::of(ErrorCode::UserRequired)),
     }
 }
 

@@ -152,7 +152,7 @@ impl ListCellsArgs {
         let mut table = Table::new(&["cell", "users", "holds"], 0);
         for (cell, users) in &counted {
             let users = users.map_or("does not answer".to_owned(), |users| users.to_string());
-            table.row(vec![cell.name.clone(), users, held(cell, &placement)]);
+            table.row(vec![cell.name.clone(), users, ranges_text(cell, &placement)]);
         }
         say(&table.render())
     }
@@ -166,8 +166,8 @@ fn ranges(placement: &Placement) -> Vec<Value> {
     placement.ranges().iter().map(range).collect()
 }
 
-/// What a cell holds, as text.
-fn held(cell: &CellAddress, placement: &Placement) -> String {
+/// The ranges of users that a cell holds, as text.
+fn ranges_text(cell: &CellAddress, placement: &Placement) -> String {
     let one = |placed: &PlacedRange| {
         let tenant = placed.tenant.map(|tenant| format!(" of {tenant}")).unwrap_or_default();
         let moving = placed.moving_to.as_ref().map(|to| format!(", moving to {to}"));

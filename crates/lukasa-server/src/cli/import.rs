@@ -419,7 +419,7 @@ impl Total {
                 self.undecided
             ))?;
         }
-        if !how.dry_run && self.counts.is_news() {
+        if !how.dry_run && self.counts.added_anything() {
             say(&format!("Undo it with: lukasa import undo {}", self.import))?;
         }
         Ok(())

@@ -11,7 +11,7 @@ use lukasa_engine::credentials::rotation::RotatedKey;
 use lukasa_engine::credentials::{KeyRecord, NewKey, tenant_names};
 use serde_json::json;
 
-use super::{DatabaseArgs, FormatArgs, say, say_json};
+use super::{DatabaseArgs, FormatArgs, TenantArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Subcommand)]
@@ -136,20 +136,15 @@ impl CreateKeyArgs {
 #[derive(Debug, Args)]
 pub struct ListKeysArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
-    #[command(flatten)]
-    format: FormatArgs,
-    /// The tenant, by name
-    #[arg(long, env = "LUKASA_TENANT")]
-    tenant: String,
+    within: TenantArgs,
 }
 
 impl ListKeysArgs {
     async fn run(self) -> anyhow::Result<()> {
-        let opened = self.database.open(2).await?;
+        let opened = self.within.database.open(2).await?;
         let engine = opened.engine()?;
-        let keys = engine.credentials.keys(TenantId::named(&self.tenant)).await?;
-        if self.format.json {
+        let keys = engine.credentials.keys(TenantId::named(&self.within.name)).await?;
+        if self.within.format.json {
             let data: Vec<_> = keys.iter().map(as_json).collect();
             return say_json(&json!({ "data": data }));
         }
@@ -172,23 +167,18 @@ impl ListKeysArgs {
 #[derive(Debug, Args)]
 pub struct RevokeKeyArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
-    #[command(flatten)]
-    format: FormatArgs,
-    /// The tenant, by name
-    #[arg(long, env = "LUKASA_TENANT")]
-    tenant: String,
+    within: TenantArgs,
     /// The key's id, as listed
     id: String,
 }
 
 impl RevokeKeyArgs {
     async fn run(self) -> anyhow::Result<()> {
-        let opened = self.database.open(2).await?;
+        let opened = self.within.database.open(2).await?;
         let engine = opened.engine()?;
-        let tenant = TenantId::named(&self.tenant);
+        let tenant = TenantId::named(&self.within.name);
         let revoked = engine.credentials.revoke(tenant, &self.id, clock::now()).await?;
-        if self.format.json {
+        if self.within.format.json {
             return say_json(&json!({ "revoked": revoked }));
         }
         let others = revoked.len().saturating_sub(1);
@@ -199,12 +189,7 @@ impl RevokeKeyArgs {
 #[derive(Debug, Args)]
 pub struct RotateKeyArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
-    #[command(flatten)]
-    format: FormatArgs,
-    /// The tenant, by name
-    #[arg(long, env = "LUKASA_TENANT")]
-    tenant: String,
+    within: TenantArgs,
     /// The key's id, as listed
     id: String,
     /// For how many hours the old key stays valid; 0 ends it at once
@@ -215,13 +200,13 @@ pub struct RotateKeyArgs {
 
 impl RotateKeyArgs {
     async fn run(self) -> anyhow::Result<()> {
-        let opened = self.database.open(2).await?;
+        let opened = self.within.database.open(2).await?;
         let engine = opened.engine()?;
-        let (tenant, random) = (TenantId::named(&self.tenant), clock::random());
+        let (tenant, random) = (TenantId::named(&self.within.name), clock::random());
         let keys = &engine.credentials;
         let RotatedKey { issued, replaced } =
             keys.rotate_key(tenant, &self.id, self.overlap, &random, clock::now()).await?;
-        if self.format.json {
+        if self.within.format.json {
             let mut shown = as_json(&issued.record);
             shown["secret"] = json!(issued.text);
             shown["replaced"] = as_json(&replaced);

@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
+use lukasa_models::sse::SseReader;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -240,9 +241,9 @@ impl Bridge {
         let kind = kind.unwrap_or_default().to_owned();
         let cut = "the connection to the Lukasa server was interrupted";
         if kind.starts_with("text/event-stream") {
-            let mut events = EventParser::default();
+            let mut events = SseReader::new(usize::MAX);
             while let Some(bytes) = response.chunk().await.context(cut)? {
-                for event in events.take(&bytes) {
+                for event in streamed_messages(&mut events, &bytes)? {
                     self.write_response(message, &event);
                 }
             }
@@ -303,37 +304,15 @@ impl Bridge {
     }
 }
 
-/// A parser of server-sent events that arrive in chunks.
-#[derive(Default)]
-pub(super) struct EventParser {
-    rest: Vec<u8>,
-    data: String,
-}
-
-impl EventParser {
-    /// The messages that these bytes complete.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Value> {
-        self.rest.extend_from_slice(bytes);
-        let mut events = Vec::new();
-        while let Some(end) = self.rest.iter().position(|b| *b == b'\n') {
-            let line: Vec<u8> = self.rest.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end_matches(['\n', '\r']);
-            if line.is_empty() {
-                // An event without data only keeps the connection alive.
-                if let Ok(event @ Value::Object(_)) = serde_json::from_str(&self.data) {
-                    events.push(event);
-                }
-                self.data.clear();
-            } else if let Some(data) = line.strip_prefix("data:") {
-                if !self.data.is_empty() {
-                    self.data.push('\n');
-                }
-                self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
-            }
-        }
-        events
-    }
+/// The messages that these bytes of an event stream complete. An event without data only keeps the
+/// connection alive.
+pub(super) fn streamed_messages(
+    reader: &mut SseReader,
+    bytes: &[u8],
+) -> anyhow::Result<Vec<Value>> {
+    let events = reader.push(bytes).context("the server's event stream cannot be read")?;
+    let messages = events.iter().filter_map(|event| serde_json::from_str(event).ok());
+    Ok(messages.filter(Value::is_object).collect())
 }
 
 #[cfg(test)]
@@ -345,9 +324,10 @@ mod tests {
         let stream =
             "id: 0\nretry: 3000\ndata:\n\n: alive\n\ndata: {\"id\":1,\ndata: \"é\":2}\r\n\r\n";
         for size in 1..stream.len() {
-            let mut events = EventParser::default();
+            let mut events = SseReader::new(usize::MAX);
             let cut = stream.as_bytes().chunks(size);
-            let found: Vec<Value> = cut.flat_map(|bytes| events.take(bytes)).collect();
+            let found: Vec<Value> =
+                cut.flat_map(|bytes| streamed_messages(&mut events, bytes).unwrap()).collect();
             assert_eq!(found, [json!({ "id": 1, "é": 2 })], "{size}");
         }
     }

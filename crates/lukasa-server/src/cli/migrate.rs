@@ -31,7 +31,9 @@ impl MigrateArgs {
         let (count, mut steps, mut failed) = (results.len(), Vec::new(), Vec::new());
         for CellMigration { cell, steps: of_cell } in results {
             match of_cell {
-                Ok(of_cell) => steps.extend(of_cell.into_iter().map(|step| named(step, &cell))),
+                Ok(of_cell) => {
+                    steps.extend(of_cell.into_iter().map(|step| with_cell_name(step, &cell)))
+                }
                 Err(error) => failed.push((cell, format!("{:#}", anyhow::Error::new(error)))),
             }
         }
@@ -75,7 +77,7 @@ impl MigrateArgs {
 }
 
 /// The step with the name of its cell, unless that is main.
-fn named(step: Migration, cell: &str) -> Migration {
+fn with_cell_name(step: Migration, cell: &str) -> Migration {
     if cell == MAIN_CELL {
         return step;
     }

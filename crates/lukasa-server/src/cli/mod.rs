@@ -49,6 +49,7 @@ use lukasa_engine::removal::ReplayReport;
 use lukasa_engine::{Engine, Error};
 use serde_json::json;
 
+use crate::api::code::ErrorCode;
 use crate::postgres::{self, DataFolderServer, ManagedPostgres};
 
 /// What `lukasa --version` prints; `-V` prints the number alone.
@@ -226,7 +227,7 @@ pub struct OpenDatabase {
 
 impl OpenDatabase {
     /// Whether another Lukasa process manages it, and stops it when that process ends.
-    fn is_borrowed(&self) -> bool {
+    fn is_managed_elsewhere(&self) -> bool {
         self.folder.is_some() && self.managed.is_none()
     }
 
@@ -330,6 +331,18 @@ pub struct FormatArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// Arguments of the commands about the credentials of one tenant.
+#[derive(Debug, clap::Args)]
+struct TenantArgs {
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// The tenant, by name
+    #[arg(long = "tenant", env = "LUKASA_TENANT", value_name = "TENANT")]
+    name: String,
 }
 
 pub fn main() -> ExitCode {
@@ -455,9 +468,14 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(client::exit_code(refused));
     }
     let code = match error.downcast_ref::<Error>().map(Error::code) {
-        Some("unauthenticated" | "forbidden") => 3,
-        Some(code) if code.ends_with("_not_found") => 4,
-        Some("key_taken" | "key_replaced" | "version_mismatch" | "idempotency_mismatch") => 5,
+        Some(ErrorCode::Unauthenticated | ErrorCode::Forbidden) => 3,
+        Some(code) if code.as_str().ends_with("_not_found") => 4,
+        Some(
+            ErrorCode::KeyTaken
+            | ErrorCode::KeyReplaced
+            | ErrorCode::VersionMismatch
+            | ErrorCode::IdempotencyMismatch,
+        ) => 5,
         _ => 1,
     };
     ExitCode::from(code)

@@ -140,7 +140,7 @@ impl ReembedArgs {
             );
         };
         let name = catalogue::find(name).map_or(name.as_str(), |known| known.full);
-        let (_, lacking) = engine.embeddings.lacking(name).await?;
+        let (_, lacking) = engine.embeddings.count_missing(name).await?;
         let bar = bar(lacking as u64, "{bar:30} {pos} of {len} passages, {eta} left");
         let made =
             engine.embeddings.reembed(name, clock::now(), |count| bar.inc(count as u64)).await?;
@@ -159,7 +159,7 @@ impl ReembedArgs {
     async fn print_models(&self, engine: &Engine) -> anyhow::Result<()> {
         let mut models = Vec::new();
         for record in engine.embeddings.models().await? {
-            let (passages, lacking) = engine.embeddings.lacking(&record.model.name).await?;
+            let (passages, lacking) = engine.embeddings.count_missing(&record.model.name).await?;
             models.push(json!({
                 "name": record.model.name, "dimension": record.model.dimension,
                 "in_use": record.in_use, "passages": passages, "lacking": lacking,

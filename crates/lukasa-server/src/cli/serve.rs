@@ -213,7 +213,7 @@ impl ServeArgs {
         }
         let traces = self.logging.start()?;
         let opened = self.database.open(self.pool_size).await?;
-        if opened.is_borrowed() {
+        if opened.is_managed_elsewhere() {
             bail!(
                 "another Lukasa serves from this data folder already\n  next: use that server, or choose \
                  another folder with --data-dir"

@@ -8,7 +8,7 @@ use lukasa_engine::credentials::{LINK_MINUTES, tenant_names};
 use serde_json::json;
 
 use super::show::{BOLD, DIM, paint};
-use super::{DatabaseArgs, FormatArgs, say, say_json};
+use super::{TenantArgs, say, say_json};
 use crate::clock;
 
 #[derive(Debug, Args)]
@@ -22,12 +22,7 @@ A server without authentication, as `lukasa serve` starts it for one machine, ne
 An admin key can also be used to sign in, on the console's sign-in page.")]
 pub struct SignInArgs {
     #[command(flatten)]
-    database: DatabaseArgs,
-    #[command(flatten)]
-    format: FormatArgs,
-    /// The tenant, by name
-    #[arg(long, env = "LUKASA_TENANT")]
-    tenant: String,
+    within: TenantArgs,
     /// Create the tenant if it does not exist
     #[arg(long)]
     create_tenant: bool,
@@ -47,17 +42,17 @@ pub struct SignInArgs {
 
 impl SignInArgs {
     pub async fn run(self) -> anyhow::Result<()> {
-        let opened = self.database.open(2).await?;
+        let opened = self.within.database.open(2).await?;
         let engine = opened.engine()?;
         let mut rights = USER_PERMISSIONS.to_vec();
         if self.admin {
             rights.push(Permission::Admin);
         }
         if !self.create_tenant {
-            check_tenant(&self.tenant, &tenant_names(&opened.connect).await?)?;
+            check_tenant(&self.within.name, &tenant_names(&opened.connect).await?)?;
         }
         let now = clock::now();
-        let tenant = engine.credentials.ensure_tenant(&self.tenant, now).await?;
+        let tenant = engine.credentials.ensure_tenant(&self.within.name, now).await?;
         let link = engine
             .credentials
             .make_link(tenant, None, &self.user, &rights, &clock::random(), now)
@@ -66,7 +61,7 @@ impl SignInArgs {
         let base = named.into_iter().flatten().find(|url| !url.is_empty());
         let base = base.unwrap_or("http://127.0.0.1:7777").trim_end_matches('/');
         let url = format!("{base}/sign-in#{}", link.text);
-        if self.format.json {
+        if self.within.format.json {
             return say_json(&json!({
                 "url": url, "user": self.user, "admin": self.admin,
                 "expires_at": link.record.expires_at,

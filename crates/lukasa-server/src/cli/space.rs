@@ -92,7 +92,7 @@ impl SpaceCommand {
             SpaceCommand::Create(command) => {
                 let body = json!({ "space": command.space });
                 let made = command.server.post("/api/spaces", &body).await?;
-                command.format.tell(&made, "The space exists. Grant it with: lukasa space grant")
+                command.format.print(&made, "The space exists. Grant it with: lukasa space grant")
             }
             SpaceCommand::List(command) => command.list("/api/spaces").await,
             SpaceCommand::Members(command) => command.members().await,
@@ -114,7 +114,7 @@ impl SpaceCommand {
 }
 
 impl FormatArgs {
-    fn tell(&self, answer: &Value, sentence: &str) -> anyhow::Result<()> {
+    fn print(&self, answer: &Value, sentence: &str) -> anyhow::Result<()> {
         if self.json { say_json(answer) } else { say(sentence) }
     }
 }
@@ -160,7 +160,7 @@ impl SpaceArgs {
 
     async fn send(self, method: Method, path: &str, sentence: &str) -> anyhow::Result<()> {
         self.server.send(self.server.request(method, path)?).await?;
-        self.format.tell(&json!({ "space": self.space }), sentence)
+        self.format.print(&json!({ "space": self.space }), sentence)
     }
 }
 
@@ -177,7 +177,7 @@ impl GrantSpaceArgs {
         let request = server.request(Method::PUT, &path)?.json(&json!({ "access": self.access }));
         let granted: Value = server.send(request).await?.json().await?;
         let sentence = "Granted. It allows nothing until the user accepts it.";
-        self.to.one.format.tell(&granted, sentence)
+        self.to.one.format.print(&granted, sentence)
     }
 }
 
@@ -194,6 +194,6 @@ impl ShareMemoryArgs {
         let request = server.request(Method::POST, "/api/memory")?;
         let request = request.header("x-lukasa-space", &space).json(&copy);
         let saved: Value = server.send(request).await?.json().await?;
-        format.tell(&saved, &format!("Saved in {space}: {}", field(&saved["memory"], "content")))
+        format.print(&saved, &format!("Saved in {space}: {}", field(&saved["memory"], "content")))
     }
 }

@@ -75,7 +75,7 @@ impl StartArgs {
         if let Some(folder) = &self.data_dir {
             command.arg("--data-dir").arg(folder);
         }
-        // The schema of a database of one's own is the server's affair; that of another is not.
+        // The server migrates only its own database, not one that is named.
         let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         if !["DATABASE_URL", "DATABASE_URL_FILE"].iter().any(is_set) {
             command.arg("--migrate");

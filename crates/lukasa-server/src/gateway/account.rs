@@ -21,7 +21,7 @@ use serde_json::{Map, Number, Value};
 use super::refusal::GatewayError;
 use super::upstream::sends_own_key;
 use super::{BLOCKING_BYTES, Gateway, Upstream};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 
 /// How many responses are remembered with their users, and for how long. Recorded ones are found in
 /// the database after that.
@@ -222,9 +222,9 @@ impl Gateway {
             return Ok(());
         }
         let body = read_unique(body).await.map_err(|what| {
-            GatewayError::because(ProblemCode::MalformedBody, &format!("The body {what}"))
+            GatewayError::because(ErrorCode::MalformedBody, &format!("The body {what}"))
         })?;
-        let refuse = |what: &str| Err(GatewayError::because(ProblemCode::UpstreamRefused, what));
+        let refuse = |what: &str| Err(GatewayError::because(ErrorCode::UpstreamRefused, what));
         if let Some(what) = rules.fault(&body, has_own_key) {
             let whose = if has_own_key { "At this server" } else { "With the server's key" };
             return refuse(&format!("{whose} {what}"));

@@ -10,10 +10,10 @@ use lukasa_core::{Caller, Timestamp};
 use moka::sync::Cache;
 
 use super::refusal::GatewayError;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::{KeyedRate, over_rate};
-use crate::clock;
+use crate::clock::ServerClock;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// Size of the end of an answer that is searched for its token count.
@@ -51,6 +51,7 @@ pub struct Budgets {
     key_rate: KeyedRate<String>,
     user_tokens: DailyTokens,
     key_tokens: DailyTokens,
+    clock: ServerClock,
 }
 
 /// Token budget per day for each key of one kind.
@@ -76,12 +77,13 @@ impl DailyTokens {
 }
 
 impl Budgets {
-    pub fn new(settings: &BudgetSettings) -> Self {
+    pub fn new(settings: &BudgetSettings, clock: &ServerClock) -> Self {
         Self {
-            user_rate: KeyedRate::per_minute(settings.chat_rate),
-            key_rate: KeyedRate::per_minute(settings.chat_key_rate),
+            user_rate: KeyedRate::per_minute(settings.chat_rate, clock),
+            key_rate: KeyedRate::per_minute(settings.chat_key_rate, clock),
             user_tokens: DailyTokens::new(settings.chat_tokens),
             key_tokens: DailyTokens::new(settings.chat_key_tokens),
+            clock: clock.clone(),
         }
     }
 
@@ -90,7 +92,7 @@ impl Budgets {
         let (user, key) = (caller.user.to_string(), &caller.credential);
         self.key_rate.take(key).map_err(|wait| over_rate("key", wait))?;
         self.user_rate.take(&user).map_err(|wait| over_rate("user", wait))?;
-        let now = clock::now();
+        let now = self.clock.now();
         let rest = SECONDS_PER_DAY - now.as_second().rem_euclid(SECONDS_PER_DAY);
         for (spent, whose) in [
             (self.user_tokens.is_spent(&user, now), "user"),
@@ -99,10 +101,7 @@ impl Budgets {
             if spent {
                 let what = format!("The daily token budget of this {whose} is spent");
                 let rest = Duration::from_secs(rest.unsigned_abs());
-                return Err(Problem::of(ProblemCode::BudgetSpent)
-                    .because(&what)
-                    .retry(rest)
-                    .into());
+                return Err(Problem::of(ErrorCode::BudgetSpent).because(&what).retry(rest).into());
             }
         }
         Ok(())
@@ -113,7 +112,7 @@ impl Budgets {
         if self.user_tokens.limit == 0 && self.key_tokens.limit == 0 {
             return None;
         }
-        let now = clock::now();
+        let now = self.clock.now();
         let counters = [
             self.user_tokens.of(&caller.user.to_string(), now),
             self.key_tokens.of(&caller.credential, now),
@@ -178,7 +177,8 @@ mod tests {
     use lukasa_core::TenantId;
 
     fn budgets(chat_tokens: u64) -> Budgets {
-        Budgets::new(&BudgetSettings { chat_tokens, ..BudgetSettings::default() })
+        let settings = BudgetSettings { chat_tokens, ..BudgetSettings::default() };
+        Budgets::new(&settings, &ServerClock::default())
     }
 
     fn alice() -> Caller {
@@ -207,6 +207,8 @@ mod tests {
         assert!(budgets.take_request(&alice).is_err());
         let bob = Caller::human(alice.tenant, "bob", "key1");
         assert!(budgets.take_request(&bob).is_ok(), "another user has a budget of their own");
+        budgets.clock.advance(Duration::from_hours(24));
+        assert!(budgets.take_request(&alice).is_ok(), "there is another budget on the next day");
     }
 
     #[test]
@@ -225,7 +227,7 @@ mod tests {
     #[test]
     fn chat_requests_are_limited_per_user() {
         let settings = BudgetSettings { chat_rate: 2, ..BudgetSettings::default() };
-        let (budgets, alice) = (Budgets::new(&settings), alice());
+        let (budgets, alice) = (Budgets::new(&settings, &ServerClock::default()), alice());
         assert!(budgets.take_request(&alice).is_ok() && budgets.take_request(&alice).is_ok());
         assert!(budgets.take_request(&alice).is_err());
     }

@@ -11,7 +11,7 @@ use super::refusal::GatewayError;
 use super::upstream::refuse_own;
 use crate::api::App;
 use crate::api::auth::{FailOpenCredential, forbidden, user_of};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::recheck::HeldCredential;
 use crate::api::request::chat_project_in;
@@ -173,5 +173,5 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
 }
 
 fn malformed(what: &str) -> GatewayError {
-    Problem::of(ProblemCode::MalformedHeader).because(what).into()
+    Problem::of(ErrorCode::MalformedHeader).because(what).into()
 }

@@ -9,7 +9,7 @@ use lukasa_models::protocol::embeddings::EmbeddingsRequest;
 
 use super::refusal::GatewayError;
 use super::{Gateway, ReadRequest, ResponseObservers, pass, read, with_query};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::clock;
 
@@ -37,14 +37,14 @@ pub async fn embed(
             return Ok(pass(answer, ResponseObservers { meter, ..ResponseObservers::default() }));
         }
     }
-    let wanted = wanted.map_err(|what| GatewayError::because(ProblemCode::MalformedBody, what))?;
+    let wanted = wanted.map_err(|what| GatewayError::because(ErrorCode::MalformedBody, what))?;
     let texts: Vec<&str> = wanted.texts.iter().map(String::as_str).collect();
     let made = engine.embeddings.embed_texts(&texts, now).await.map_err(Problem::from)?;
-    let (model, vectors) = made.ok_or_else(|| GatewayError::of(ProblemCode::NoEmbedder))?;
+    let (model, vectors) = made.ok_or_else(|| GatewayError::of(ErrorCode::NoEmbedder))?;
     let dimensions = vectors.first().map_or(0, Vec::len) as u64;
     if wanted.dimensions.is_some_and(|wanted| wanted != dimensions) {
         let what = format!("`{model}` has exactly {dimensions} dimensions");
-        return Err(GatewayError::because(ProblemCode::MalformedBody, &what));
+        return Err(GatewayError::because(ErrorCode::MalformedBody, &what));
     }
     let count =
         engine.embeddings.count_tokens(wanted.texts.clone()).await.map_err(Problem::from)?;

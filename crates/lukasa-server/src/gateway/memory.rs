@@ -11,6 +11,7 @@ use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{ChatMessage, PromptRequest};
 
 use super::caller::ContextOptions;
+use crate::api::code::ErrorCode;
 use crate::api::search::QUERY_CHARS;
 use crate::clock;
 
@@ -22,7 +23,7 @@ const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct RetrievedMemory {
     pub context: Context,
     /// The code of the error that retrieval failed with; the context is empty.
-    pub error: Option<&'static str>,
+    pub error: Option<ErrorCode>,
 }
 
 impl From<Context> for RetrievedMemory {
@@ -66,7 +67,7 @@ pub async fn retrieve(
             tracing::warn!(%error, "could not retrieve memory; the chat continues without it");
             failed(error.code())
         }
-        Ok(Err(_)) => failed("internal"),
+        Ok(Err(_)) => failed(ErrorCode::Internal),
         // Only what this request has confirmed so far, never the context of an earlier one.
         Err(_) => confirmed.degraded(&ask, moment).into(),
     }
@@ -81,7 +82,7 @@ pub fn put(prompt: &mut PromptRequest, context: &Context) {
 pub fn report(
     headers: &mut HeaderMap,
     context: &Context,
-    error: Option<&'static str>,
+    error: Option<ErrorCode>,
     session: Option<&str>,
 ) {
     let mut set = |name: &'static str, value: &str| {
@@ -98,8 +99,12 @@ pub fn report(
     if let Some(session) = session {
         set("lukasa-session", session);
     }
-    let degraded: Vec<&str> =
-        context.degraded.iter().map(|part| part.as_str()).chain(error).collect();
+    let degraded: Vec<&str> = context
+        .degraded
+        .iter()
+        .map(|part| part.as_str())
+        .chain(error.map(ErrorCode::as_str))
+        .collect();
     if !degraded.is_empty() {
         set("lukasa-degraded", &degraded.join(", "));
     }

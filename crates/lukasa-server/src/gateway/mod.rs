@@ -38,7 +38,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::api::App;
 use crate::api::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::CurrentRequest;
 use crate::clock;
@@ -86,8 +86,8 @@ impl Gateway {
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
         let recorder = Recorder::start(&app);
         let upstream = CurrentUpstream::new(upstream);
-        let (deadline, budgets) =
-            (upstream::MEMORY_DEADLINE, Arc::new(Budgets::new(&BudgetSettings::default())));
+        let deadline = upstream::MEMORY_DEADLINE;
+        let budgets = Arc::new(Budgets::new(&BudgetSettings::default(), app.clock()));
         let account = AccountRules::new(&AccountSettings::default(), app.is_local());
         Self(Arc::new(Inner { app, upstream, setup: None, recorder, deadline, budgets, account }))
     }
@@ -123,7 +123,7 @@ impl Gateway {
     /// Sets the budgets.
     #[must_use]
     pub fn with_budgets(self, settings: &BudgetSettings) -> Self {
-        let budgets = Arc::new(Budgets::new(settings));
+        let budgets = Arc::new(Budgets::new(settings, self.0.app.clock()));
         Self(Arc::new(Inner { budgets, ..Inner::clone(&self.0) }))
     }
 
@@ -146,7 +146,7 @@ impl Gateway {
     }
 
     fn upstream(&self) -> Result<Arc<Upstream>, GatewayError> {
-        self.0.upstream.get().ok_or_else(|| GatewayError::of(ProblemCode::NoUpstream))
+        self.0.upstream.get().ok_or_else(|| GatewayError::of(ErrorCode::NoUpstream))
     }
 
     /// Selects what answers a request: the model service, or the guide if there is no service and
@@ -201,7 +201,7 @@ impl Gateway {
                     Ok(found) => return Ok(found),
                     Err(error) => {
                         tracing::warn!(%error, "could not look up the session of an answer");
-                        return Err(Problem::of(ProblemCode::Unavailable));
+                        return Err(Problem::of(ErrorCode::Unavailable));
                     }
                 }
                 tokio::time::sleep(pause).await;
@@ -211,7 +211,7 @@ impl Gateway {
         match tokio::time::timeout(self.0.deadline, look).await {
             Ok(done) => done,
             Err(_) if has_answered => Ok(None),
-            Err(_) => Err(Problem::of(ProblemCode::Unavailable)),
+            Err(_) => Err(Problem::of(ErrorCode::Unavailable)),
         }
     }
 }
@@ -262,7 +262,7 @@ async fn models(
     let name = parts.uri.path().trim_start_matches("/v1/");
     // A path outside the list of models could reach other data of the operator's key.
     if leaves_models(name) {
-        return Err(GatewayError::of(ProblemCode::NotFound));
+        return Err(GatewayError::of(ErrorCode::NotFound));
     }
     let path = with_query(name, &parts.uri);
     let answer = upstream.ask(Method::GET, &path, headers, Bytes::new()).await?;
@@ -297,7 +297,7 @@ async fn read(gateway: &Gateway, request: Request) -> Result<ReadRequest, Gatewa
     // Another site can make a browser post text or a form without a preflight, but not JSON.
     let from_page = request.headers().contains_key(ORIGIN);
     if from_page && !is_json(request.headers()) {
-        return Err(GatewayError::of(ProblemCode::UnsupportedMediaType));
+        return Err(GatewayError::of(ErrorCode::UnsupportedMediaType));
     }
     gateway.0.budgets.take_request(&caller.caller)?;
     let (parts, body) = request.into_parts();

@@ -13,7 +13,7 @@ use lukasa_engine::{Error, Request};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::recheck::HeldCredential;
 use crate::clock;
@@ -127,7 +127,7 @@ impl From<Error> for RecordFault {
 
 impl From<Problem> for RecordFault {
     fn from(problem: Problem) -> Self {
-        Self { may_retry: !problem.is(ProblemCode::Unauthenticated), reason: problem.sentence() }
+        Self { may_retry: !problem.is(ErrorCode::Unauthenticated), reason: problem.sentence() }
     }
 }
 

@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 /// A problem as an error for chat clients.
@@ -14,11 +14,11 @@ use crate::api::error::Problem;
 pub struct GatewayError(Problem);
 
 impl GatewayError {
-    pub fn of(code: ProblemCode) -> Self {
+    pub fn of(code: ErrorCode) -> Self {
         Self(Problem::of(code))
     }
 
-    pub fn because(code: ProblemCode, what: &str) -> Self {
+    pub fn because(code: ErrorCode, what: &str) -> Self {
         Self(Problem::of(code).because(what))
     }
 }
@@ -31,12 +31,12 @@ impl From<Problem> for GatewayError {
 
 impl IntoResponse for GatewayError {
     fn into_response(self) -> Response {
-        let (code, message) = (self.0.code.clone(), self.0.sentence());
+        let (code, message) = (self.0.code, self.0.sentence());
         let (mut parts, _) = self.0.into_response().into_parts();
         let kind = match parts.status.as_u16() {
             401 => "authentication_error",
             403 => "permission_error",
-            429 if code == ProblemCode::BudgetSpent.as_str() => "insufficient_quota",
+            429 if code == ErrorCode::BudgetSpent => "insufficient_quota",
             429 => "rate_limit_error",
             400..500 => "invalid_request_error",
             _ => "server_error",

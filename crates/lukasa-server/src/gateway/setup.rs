@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::future::join_all;
+use lukasa_models::sse::SseReader;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::guide;
 use super::upstream::{self, Upstream};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 
 /// Where services on this machine usually listen.
 const LOCAL_SERVICES: [(&str, &str); 4] = [
@@ -127,7 +128,7 @@ impl SetupFault {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let has_error = json.get("error").is_some();
         // A Lukasa without a service, or this one itself.
-        if json["error"]["code"] == ProblemCode::UpstreamUnavailable.as_str() {
+        if json["error"]["code"] == ErrorCode::UpstreamUnavailable.as_str() {
             return Self::NotChat;
         }
         match status.as_u16() {
@@ -192,13 +193,15 @@ async fn read_answer(mut answer: reqwest::Response) -> Result<(), SetupFault> {
 
 /// Whether what was read so far is an answer of a chat service; `None` until that is known.
 fn judge(read: &[u8], is_whole: bool) -> Option<Result<(), SetupFault>> {
-    let text = String::from_utf8_lossy(read);
-    let known = text.rfind('\n').map_or("", |end| &text[..end]);
-    let events = if is_whole { &*text } else { known };
-    let events = events.lines().filter_map(|line| line.strip_prefix("data:"));
-    let whole = is_whole.then_some(&*text);
-    for part in events.chain(whole) {
-        let Ok(part) = serde_json::from_str::<Value>(part) else { continue };
+    let mut reader = SseReader::new(usize::MAX);
+    let mut parts = reader.push(read).unwrap_or_default();
+    if is_whole {
+        // The last event of some services lacks the blank line that ends it.
+        parts.extend(reader.push(b"\n\n").unwrap_or_default());
+        parts.push(String::from_utf8_lossy(read).into_owned());
+    }
+    for part in parts {
+        let Ok(part) = serde_json::from_str::<Value>(&part) else { continue };
         if part["choices"].is_array() {
             return Some(Ok(()));
         }
@@ -379,6 +382,7 @@ mod tests {
         let event = "data: {\"choices\": [{\"delta\": {}}]}\n\n";
         assert_eq!(judge(event.as_bytes(), false), Some(Ok(())));
         assert_eq!(judge(&event.as_bytes()[..20], false), None);
+        assert_eq!(judge(event.trim_end().as_bytes(), true), Some(Ok(())));
         assert_eq!(judge(br#"{"choices": []}"#, true), Some(Ok(())));
         assert_eq!(judge(b"<html></html>", false), None);
         assert_eq!(judge(b"<html></html>", true), Some(Err(SetupFault::NotChat)));

@@ -22,7 +22,7 @@ use super::refusal::GatewayError;
 use super::upstream::{Upstream, response_headers};
 use super::{ResponseObservers, is_compressed, is_stream};
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::tools::{self, ToolAnswer, ToolInvocation};
 
 /// Maximum number of rounds in which the model may call tools before it has to answer.
@@ -78,8 +78,8 @@ pub async fn pass(rounds: ToolRounds, answer: reqwest::Response) -> Result<Respo
     let (mut body, mut tool_loop) = (Vec::new(), tool_loop);
     let broken = |error: io::Error| {
         GatewayError::of(match error.kind() {
-            io::ErrorKind::PermissionDenied => ProblemCode::Unauthenticated,
-            _ => ProblemCode::UpstreamUnavailable,
+            io::ErrorKind::PermissionDenied => ErrorCode::Unauthenticated,
+            _ => ErrorCode::UpstreamUnavailable,
         })
     };
     while let Some((piece, rest)) = tool_loop.next().await.map_err(broken)? {
@@ -223,7 +223,7 @@ impl ToolLoop {
     async fn recheck(&self) -> io::Result<()> {
         let ToolRounds { app, caller, .. } = &self.rounds;
         match app.recheck(&caller.credential).await {
-            Err(problem) if problem.is(ProblemCode::Unauthenticated) => {
+            Err(problem) if problem.is(ErrorCode::Unauthenticated) => {
                 Err(io::Error::new(io::ErrorKind::PermissionDenied, "the credential has ended"))
             }
             _ => Ok(()),

@@ -20,7 +20,7 @@ use super::budget::BudgetSettings;
 use super::caller::bearer;
 use super::guide;
 use super::refusal::GatewayError;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::clock;
 use crate::models::read_secret;
 
@@ -47,7 +47,7 @@ pub(super) fn sender() -> HeaderValue {
 pub(super) fn refuse_own(headers: &HeaderMap) -> Result<(), GatewayError> {
     match headers.get(&SENDER).is_some_and(|sender| *sender == *PROCESS) {
         true => Err(GatewayError::because(
-            ProblemCode::UpstreamUnavailable,
+            ErrorCode::UpstreamUnavailable,
             "The address of the model service is that of this server itself",
         )),
         false => Ok(()),
@@ -224,7 +224,7 @@ impl Upstream {
             // The URL may contain a key of the operator; the error itself does not.
             let error = error.without_url();
             tracing::warn!(%error, "the model service did not answer");
-            GatewayError::of(ProblemCode::UpstreamUnavailable)
+            GatewayError::of(ErrorCode::UpstreamUnavailable)
         })
     }
 

@@ -24,7 +24,7 @@ use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::body::{MAX_LINES_VALUES, ReadBody};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::wire::{MemoryEvent, WriteResult};
@@ -69,7 +69,7 @@ fn export_problem(error: anyhow::Error) -> Problem {
         Ok(error) => error.into(),
         Err(error) => {
             tracing::error!(%error, "could not pack the export");
-            Problem::of(ProblemCode::Internal)
+            Problem::of(ErrorCode::Internal)
         }
     }
 }
@@ -104,7 +104,7 @@ impl ImportQuery {
         if fits(&digest) && fits(&name) {
             return Ok(ImportSource { format, digest, name });
         }
-        Err(Problem::of(ProblemCode::MalformedQuery)
+        Err(Problem::of(ErrorCode::MalformedQuery)
             .because("`source` and `name` have at most 255 characters"))
     }
 
@@ -112,7 +112,7 @@ impl ImportQuery {
         let named = self.format.as_deref().unwrap_or("jsonl");
         let known = Format::parse(named).filter(|format| *format != Format::Lukasa);
         known.ok_or_else(|| {
-            Problem::of(ProblemCode::MalformedQuery).because("`format` is not supported")
+            Problem::of(ErrorCode::MalformedQuery).because("`format` is not supported")
         })
     }
 }
@@ -271,9 +271,9 @@ pub async fn import(
                 items.take(ITEMS_AT_ONCE + 1).collect::<Result<Vec<ImportItem>, _>>()
             };
             let items = tokio::task::spawn_blocking(parse).await;
-            let items = items.map_err(|_| Problem::of(ProblemCode::Internal))?;
+            let items = items.map_err(|_| Problem::of(ErrorCode::Internal))?;
             let items = items.map_err(|error| {
-                Problem::of(ProblemCode::MalformedBody).because(&error.to_string())
+                Problem::of(ErrorCode::MalformedBody).because(&error.to_string())
             })?;
             let work =
                 async move { engine.archives.import_items(&request, &source, &items, dry).await };
@@ -288,8 +288,8 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> Result<T, Problem> {
     let done =
-        tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of(ProblemCode::Internal))?;
-    done.map_err(|error| Problem::of(ProblemCode::MalformedArchive).because(&format!("{error:#}")))
+        tokio::task::spawn_blocking(work).await.map_err(|_| Problem::of(ErrorCode::Internal))?;
+    done.map_err(|error| Problem::of(ErrorCode::MalformedArchive).because(&format!("{error:#}")))
 }
 
 /// Format of an import's body.
@@ -303,7 +303,7 @@ fn body_format(headers: &HeaderMap) -> Result<BodyFormat, Problem> {
     match kind.split(';').next().map_or("", str::trim) {
         "application/zip" => Ok(BodyFormat::Archive),
         "application/jsonl" | "application/x-ndjson" | "application/json" => Ok(BodyFormat::Items),
-        _ => Err(Problem::of(ProblemCode::UnsupportedMediaType)),
+        _ => Err(Problem::of(ErrorCode::UnsupportedMediaType)),
     }
 }
 
@@ -463,7 +463,7 @@ pub async fn decide_import(
 }
 
 fn import_id(id: &str) -> Result<ImportId, Problem> {
-    id.parse().map_err(|_| Problem::of(ProblemCode::ImportNotFound))
+    id.parse().map_err(|_| Problem::of(ErrorCode::ImportNotFound))
 }
 
 /// Result of undoing an import.

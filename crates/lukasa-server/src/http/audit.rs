@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::App;
 use crate::api::auth::Admin;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{QueryParams, page_size, parse_cursor, print_cursor};
 
@@ -111,7 +111,7 @@ pub async fn list_audit(
     let before = query.cursor.as_deref().map(parse_cursor::<i64>).transpose()?;
     let limit = page_size(query.limit)?;
     if query.event.as_deref().is_some_and(|event| AuditEvent::parse(event).is_none()) {
-        return Err(Problem::of(ProblemCode::MalformedQuery).because("`event` is not known"));
+        return Err(Problem::of(ErrorCode::MalformedQuery).because("`event` is not known"));
     }
     let filter = AuditFilter {
         event: query.event,

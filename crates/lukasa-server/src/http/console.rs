@@ -14,7 +14,7 @@ use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
 
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::console::{Console, is_console_path};
 use crate::api::error::Problem;
 use crate::gateway::{GATEWAY_PATH, GatewayError};
@@ -98,10 +98,10 @@ pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let (path, headers) = (request.uri().path(), request.headers());
     let is_read = [Method::GET, Method::HEAD].contains(request.method());
     if path.starts_with(GATEWAY_PATH) {
-        return GatewayError::of(ProblemCode::NotFound).into_response();
+        return GatewayError::of(ErrorCode::NotFound).into_response();
     }
     if !is_read || !is_console_path(path) {
-        return Problem::of(ProblemCode::NotFound).into_response();
+        return Problem::of(ErrorCode::NotFound).into_response();
     }
     let path = path.trim_start_matches('/');
     let console = Files(app.console());
@@ -113,7 +113,7 @@ pub async fn serve(State(app): State<App>, request: Request) -> Response {
     let is_file =
         path.starts_with(HASHED_ASSETS) || path.rsplit('/').next().unwrap_or("").contains('.');
     if !wants_page || is_file {
-        return Problem::of(ProblemCode::NotFound).into_response();
+        return Problem::of(ErrorCode::NotFound).into_response();
     }
     console.respond(INDEX_PAGE, headers).unwrap_or_else(|| {
         let mut response = (StatusCode::OK, NO_CONSOLE_PAGE).into_response();

@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use super::search::{TimeView, TimingsView};
 use crate::api::App;
 use crate::api::auth::Reader;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::project::AskedProject;
@@ -94,7 +94,7 @@ enum BudgetValue {
 
 impl RetrieveRequest {
     fn ask(self) -> Result<ContextRequest, Problem> {
-        let refuse = |what: &str| Problem::of(ProblemCode::MalformedBody).because(what);
+        let refuse = |what: &str| Problem::of(ErrorCode::MalformedBody).because(what);
         let tokens = match self.budget {
             None => Budget::COMPACT,
             Some(BudgetValue::Tokens(tokens)) if tokens <= MAX_BUDGET_TOKENS => tokens,
@@ -479,7 +479,7 @@ pub async fn detect_domains(
 ) -> Result<Json<DetectAnswer>, Problem> {
     if sent.body.query.chars().count() > crate::api::search::QUERY_CHARS {
         return Err(
-            Problem::of(ProblemCode::MalformedBody).because("`query` has at most 20000 characters")
+            Problem::of(ErrorCode::MalformedBody).because("`query` has at most 20000 characters")
         );
     }
     let found =
@@ -555,7 +555,7 @@ pub async fn get_session_context(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionContextView>, Problem> {
-    let given = app.engine().context.given(&caller, &id, clock::now()).await?;
+    let given = app.engine().context.session_retrievals(&caller, &id, clock::now()).await?;
     Ok(Json(SessionContextView {
         baselines: given.baselines.iter().map(BaselineView::from).collect(),
         retrievals: given.retrievals.iter().map(RetrievalView::from).collect(),
@@ -572,7 +572,7 @@ pub async fn get_retrieval(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<RetrievalView>, Problem> {
-    let id = id.parse().map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?;
+    let id = id.parse().map_err(|_| Problem::of(ErrorCode::RetrievalNotFound))?;
     let retrieval = app.engine().context.retrieval(&caller, id, clock::now()).await?;
     Ok(Json(RetrievalView::from(&retrieval)))
 }

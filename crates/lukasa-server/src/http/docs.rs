@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::oauth::{Page, escape};
 use crate::api::App;
-use crate::api::code::{ErrorCode, TABLE};
+use crate::api::code::{ErrorRow, error_rows};
 
 /// The methods of a path, in the order of the page.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -39,7 +39,7 @@ fn render_errors() -> String {
     let mut body = String::from(
         "<p>Every error is <code>application/problem+json</code> with a stable <code>code</code>.</p><dl>",
     );
-    for ErrorCode { code, status, title, advice } in TABLE {
+    for ErrorRow { code, status, title, advice } in error_rows() {
         body.push_str(&format!(
             "<dt id=\"{code}\"><code>{code}</code> ({status})</dt><dd>{}. {}</dd>",
             escape(title),

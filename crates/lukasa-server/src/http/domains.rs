@@ -13,7 +13,7 @@ use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::WriteResult;
@@ -188,7 +188,7 @@ async fn set_consent(
     gives: bool,
 ) -> Result<Response, Problem> {
     if !lukasa_core::domain::is_name(&name) {
-        return Err(Problem::of(ProblemCode::DomainNotFound));
+        return Err(Problem::of(ErrorCode::DomainNotFound));
     }
     let engine = app.engine().clone();
     let work = async move {
@@ -207,7 +207,7 @@ async fn set_opt_in(
     open: OptIn,
 ) -> Result<Json<DomainView>, Problem> {
     if !lukasa_core::domain::is_name(&name) {
-        return Err(Problem::of(ProblemCode::DomainNotFound));
+        return Err(Problem::of(ErrorCode::DomainNotFound));
     }
     let engine = app.engine().clone();
     let work = async move { engine.directory.set_opt_in(&request, &name, open).await };

@@ -19,7 +19,7 @@ use utoipa::IntoParams;
 
 use crate::api::App;
 use crate::api::auth::Reader;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::OpenStream;
 use crate::api::request::{QueryParams, parse_cursor, print_cursor};
@@ -136,7 +136,7 @@ impl EventStream {
     async fn is_still_authorized(&self) -> bool {
         match self.app.recheck_permission(&self.headers, Permission::Read).await {
             Ok(()) => true,
-            Err(problem) => problem.is(ProblemCode::Unavailable),
+            Err(problem) => problem.is(ErrorCode::Unavailable),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,5 +34,5 @@ pub async fn readyz(State(app): State<App>) -> Response {
     if !app.limits().is_draining() && app.is_ready().await {
         return Json(ALIVE).into_response();
     }
-    Problem::of(ProblemCode::Unavailable).into_response()
+    Problem::of(ErrorCode::Unavailable).into_response()
 }

@@ -14,7 +14,7 @@ use super::removal::Nothing;
 use super::webhooks::RotateSecret;
 use crate::api::App;
 use crate::api::auth::Admin;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::When;
@@ -119,7 +119,7 @@ fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
 
 fn refuse(field: &str, detail: &str) -> Problem {
     let field = FieldError { pointer: format!("/{field}"), detail: detail.to_owned() };
-    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 /// Create a key. Its secret is shown only in this answer.
@@ -182,7 +182,7 @@ pub async fn rotate_key(
     sent: JsonRequest<RotateSecret>,
 ) -> Result<(StatusCode, Json<RotatedKeyView>), Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return Err(Problem::of(ProblemCode::KeyNotFound));
+        return Err(Problem::of(ErrorCode::KeyNotFound));
     }
     let (engine, hours) = (app.engine().clone(), sent.body.overlap_hours.unwrap_or(OVERLAP_HOURS));
     let (random, now) = (clock::random(), clock::now());
@@ -214,7 +214,7 @@ pub async fn revoke_key(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return Err(Problem::of(ProblemCode::KeyNotFound));
+        return Err(Problem::of(ErrorCode::KeyNotFound));
     }
     let engine = app.engine().clone();
     let work = async move { engine.credentials.revoke(&admitted, &id, clock::now()).await };

@@ -17,7 +17,7 @@ use super::removal::Nothing;
 use super::sessions::hidden_text;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
@@ -175,7 +175,7 @@ pub async fn get_episode(
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<EpisodeQuery>,
 ) -> Result<Json<EpisodeView>, Problem> {
-    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ErrorCode::EpisodeNotFound))?;
     let episode = app.engine().learning.episode(&caller, id, clock::now()).await?;
     let one = std::slice::from_ref(&episode);
     let about = about_episodes(&app, &caller, one, query.show_hidden).await?;
@@ -215,7 +215,7 @@ pub async fn edit_episode(
     PathParams(id): PathParams<String>,
     sent: JsonRequest<UpdateEpisode>,
 ) -> Result<Json<EditedEpisodeView>, Problem> {
-    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ErrorCode::EpisodeNotFound))?;
     let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let edit = EpisodeEdit { title: sent.body.title, summary: sent.body.summary };
     let work = async move { engine.learning.edit_episode(&request, id, &edit).await };
@@ -375,10 +375,10 @@ pub async fn resolve_contradiction(
     sent: JsonRequest<ResolveContradiction>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let fact = id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?;
+    let fact = id.parse().map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?;
     let Some(which) = ContradictionChoice::parse(&sent.body.which) else {
         let reason = "`true` must be standing, against or both";
-        return Err(Problem::of(ProblemCode::MalformedBody).because(reason));
+        return Err(Problem::of(ErrorCode::MalformedBody).because(reason));
     };
     let digest = sent.body.sha256.unwrap_or_default();
     let work = async move { engine.review.resolve(&request, fact, which, &digest).await };
@@ -450,7 +450,7 @@ pub async fn retry_job(
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<JobView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let id: JobId = id.parse().map_err(|_| Problem::of(ProblemCode::JobNotFound))?;
+    let id: JobId = id.parse().map_err(|_| Problem::of(ErrorCode::JobNotFound))?;
     let work = async move { engine.queue.retry(&request, id).await };
     Ok(Json(JobView::from(&app.detached(work).await?)))
 }

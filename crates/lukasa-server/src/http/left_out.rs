@@ -11,7 +11,7 @@ use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::Writer;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::WriteResult;
@@ -71,7 +71,7 @@ pub async fn keep_left_out(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let unknown = || Problem::of(ProblemCode::LeftOutNotFound);
+    let unknown = || Problem::of(ErrorCode::LeftOutNotFound);
     let pass: PassId = id.parse().map_err(|_| unknown())?;
     let place: i32 = place.parse().map_err(|_| unknown())?;
     let work = async move { engine.learning.keep_left_out(&request, pass, place).await };

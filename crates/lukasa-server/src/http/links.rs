@@ -11,7 +11,7 @@ use super::memory::{create_response, write_response};
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::project::AskedProject;
@@ -147,7 +147,7 @@ pub async fn unlink_memories(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request, of) = (app.engine().clone(), sent.request(caller), target(&id));
-    let link = link_id.parse().map_err(|_| Problem::of(ProblemCode::LinkNotFound))?;
+    let link = link_id.parse().map_err(|_| Problem::of(ErrorCode::LinkNotFound))?;
     let outcome =
         app.detached(async move { engine.facts.unlink(&request, &of, link).await }).await?;
     Ok(write_response(&outcome))

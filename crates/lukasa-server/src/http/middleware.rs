@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use lukasa_engine::telemetry::TRACE_TARGET;
 use tracing::Instrument as _;
 
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::clock;
 use crate::gateway::{GATEWAY_PATH, GatewayError};
@@ -41,7 +41,7 @@ fn add_security_headers(headers: &mut HeaderMap) {
 
 /// The answer to a method that a route does not have.
 pub async fn no_method(uri: Uri) -> Response {
-    let problem = Problem::of(ProblemCode::MethodNotAllowed);
+    let problem = Problem::of(ErrorCode::MethodNotAllowed);
     match uri.path().starts_with(GATEWAY_PATH) {
         true => GatewayError::from(problem).into_response(),
         false => problem.into_response(),
@@ -73,7 +73,7 @@ pub async fn wrap_request(request: Request, next: Next) -> Response {
     let is_data = DATA_PATHS.iter().any(|start| request.uri().path().starts_with(start));
     let asked = request.headers().get(VERSION_HEADER);
     let mut response = if asked.is_some_and(|version| version != VERSION) {
-        Problem::of(ProblemCode::UnsupportedVersion).into_response()
+        Problem::of(ErrorCode::UnsupportedVersion).into_response()
     } else {
         next.run(request).instrument(span.clone()).await
     };

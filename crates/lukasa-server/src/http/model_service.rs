@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, is_from_own_page};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::JsonRequest;
 use crate::gateway::{FoundService, Gateway, ModelSetup, NewModelService, SetupFault};
@@ -26,10 +26,10 @@ impl FromRequestParts<App> for ConsoleUser {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         Admin::from_request_parts(parts, app).await?;
         if !app.is_local() {
-            return Err(Problem::of(ProblemCode::ModelServiceFixed));
+            return Err(Problem::of(ErrorCode::ModelServiceFixed));
         }
         let is_human = is_from_own_page(&parts.headers);
-        is_human.then_some(Self).ok_or_else(|| Problem::of(ProblemCode::HumanNeeded))
+        is_human.then_some(Self).ok_or_else(|| Problem::of(ErrorCode::HumanNeeded))
     }
 }
 
@@ -112,20 +112,20 @@ pub struct ModelServiceTestView {
 
 /// The setup, or the refusal of a server whose service cannot be changed here.
 fn setup_of(gateway: &Gateway) -> Result<&ModelSetup, Problem> {
-    gateway.setup().ok_or_else(|| Problem::of(ProblemCode::ModelServiceFixed))
+    gateway.setup().ok_or_else(|| Problem::of(ErrorCode::ModelServiceFixed))
 }
 
 fn refuse(fault: SetupFault) -> Problem {
     let pointer = format!("/{}", fault.field());
     let field = FieldError { pointer, detail: fault.sentence() };
-    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 /// Runs a change of the stored service to its end even if the client disconnects.
 async fn change(
     work: impl FnOnce() -> std::io::Result<()> + Send + 'static,
 ) -> Result<(), Problem> {
-    let internal = || Problem::of(ProblemCode::Internal);
+    let internal = || Problem::of(ErrorCode::Internal);
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| internal())?;
     done.map_err(|error| {
         tracing::warn!(%error, "could not write the model service that was set up");

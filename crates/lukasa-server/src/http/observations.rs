@@ -15,7 +15,7 @@ use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Eraser, Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::request::{
@@ -217,7 +217,7 @@ pub async fn erase_observation(
 }
 
 fn parse_id(id: &str) -> Result<ObservationId, Problem> {
-    id.parse().map_err(|_| Problem::of(ProblemCode::ObservationNotFound))
+    id.parse().map_err(|_| Problem::of(ErrorCode::ObservationNotFound))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

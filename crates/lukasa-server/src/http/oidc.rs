@@ -27,7 +27,7 @@ use utoipa::ToSchema;
 use super::oauth::{Page, escape};
 use super::sign_in::sign_in_cookie;
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::clock;
 use crate::oidc::{AuthorizationValues, OidcProvider, ProviderCode};
@@ -145,7 +145,7 @@ async fn read_pending(
 
 fn pending_cookie(name: &str, value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     let text = format!("{name}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Lax");
-    let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ErrorCode::Internal))?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -156,7 +156,7 @@ fn check_own_page(headers: &HeaderMap) -> Result<(), Problem> {
     if ["same-origin", "none"].contains(&site) {
         Ok(())
     } else {
-        Err(Problem::of(ProblemCode::CrossSite))
+        Err(Problem::of(ErrorCode::CrossSite))
     }
 }
 
@@ -169,7 +169,7 @@ async fn lead_to_provider(
 ) -> Result<Response, Problem> {
     let text = pending.print();
     let sealed = format!("{text}.{}", seal(app, &text).await?);
-    let address = HeaderValue::from_str(address).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    let address = HeaderValue::from_str(address).map_err(|_| Problem::of(ErrorCode::Internal))?;
     let mut response = StatusCode::SEE_OTHER.into_response();
     response.headers_mut().insert(LOCATION, address);
     let cookie = pending_cookie(cookie, &sealed, PENDING_SECONDS)?;
@@ -183,7 +183,7 @@ async fn begin(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
-    let Some(provider) = app.oidc() else { return Err(Problem::of(ProblemCode::NotFound)) };
+    let Some(provider) = app.oidc() else { return Err(Problem::of(ErrorCode::NotFound)) };
     check_own_page(&headers)?;
     app.limits().check_throttled()?;
     let params = RequestParams::parse(query.unwrap_or_default().as_bytes());
@@ -207,7 +207,7 @@ async fn callback(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let Some(provider) = app.oidc().cloned() else {
-        return Err(Problem::of(ProblemCode::NotFound));
+        return Err(Problem::of(ErrorCode::NotFound));
     };
     app.limits().check_throttled()?;
     let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();
@@ -245,7 +245,7 @@ async fn callback(
     };
     let issued = match app.detached(work).await {
         Ok(issued) => issued,
-        Err(problem) if problem.is(ProblemCode::UserNotFound) => {
+        Err(problem) if problem.is(ErrorCode::UserNotFound) => {
             record_refused(&app, tenant, "deleted_user").await?;
             return Ok(end_pending(refuse(&app, "deleted_user")));
         }
@@ -262,7 +262,7 @@ async fn callback(
 /// Sends the browser to the provider to end its session there. It ends nothing here: the console has
 /// signed out before. Nothing of the request is passed on, so it always returns to this server.
 async fn begin_sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
-    let Some(provider) = app.oidc() else { return Err(Problem::of(ProblemCode::NotFound)) };
+    let Some(provider) = app.oidc() else { return Err(Problem::of(ErrorCode::NotFound)) };
     check_own_page(&headers)?;
     app.limits().check_throttled()?;
     let pending = PendingSignIn::new("/sign-in");
@@ -284,7 +284,7 @@ async fn end_sign_out(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     if app.oidc().is_none() {
-        return Err(Problem::of(ProblemCode::NotFound));
+        return Err(Problem::of(ErrorCode::NotFound));
     }
     app.limits().check_throttled()?;
     let query = query.filter(|query| query.len() <= QUERY_BYTES).unwrap_or_default();

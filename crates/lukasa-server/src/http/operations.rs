@@ -11,7 +11,7 @@ use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{SpaceReader, SpaceWriter};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
@@ -49,9 +49,8 @@ pub async fn list_operations(
 ) -> Result<Json<OperationPage>, Problem> {
     let before = query.cursor.as_deref().map(parse_cursor::<When>).transpose()?;
     let memory = query.memory_id.as_deref().map(str::parse).transpose();
-    let memory = memory.map_err(|_| {
-        Problem::of(ProblemCode::MalformedQuery).because("`memory_id` is not an id")
-    })?;
+    let memory = memory
+        .map_err(|_| Problem::of(ErrorCode::MalformedQuery).because("`memory_id` is not an id"))?;
     let limit = page_size(query.limit)?;
     let page = app
         .engine()
@@ -74,10 +73,10 @@ pub async fn get_operation(
     SpaceReader(caller): SpaceReader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
-    let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
+    let id = id.parse().map_err(|_| Problem::of(ErrorCode::OperationNotFound))?;
     let found = app.engine().facts.operation(&caller, id, clock::now()).await?;
     let mut found = views(&app, &caller, std::slice::from_ref(&found)).await?;
-    found.pop().map(Json).ok_or_else(|| Problem::of(ProblemCode::OperationNotFound))
+    found.pop().map(Json).ok_or_else(|| Problem::of(ErrorCode::OperationNotFound))
 }
 
 /// Views of operations; in a space, with the names of the members who wrote them.
@@ -114,7 +113,7 @@ pub async fn undo_operation(
         let outcome = app.detached(async move { engine.undo.undo_last(&request).await }).await?;
         return Ok(write_response(&outcome));
     }
-    let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
+    let id = id.parse().map_err(|_| Problem::of(ErrorCode::OperationNotFound))?;
     let outcome = app.detached(async move { engine.undo.undo(&request, id).await }).await?;
     Ok(write_response(&outcome))
 }

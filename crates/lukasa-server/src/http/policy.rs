@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::review::{AnswerView, consent_question};
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::JsonRequest;
 use crate::clock;
@@ -96,7 +96,7 @@ impl PolicyPatch {
     fn patch(&self) -> Result<Patch, Problem> {
         let value = serde_json::to_value(self).unwrap_or_default();
         serde_json::from_value(value)
-            .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
+            .map_err(|error| Problem::of(ErrorCode::MalformedBody).because(&error.to_string()))
     }
 
     fn of(patch: &Patch) -> Self {

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::api::App;
 use crate::api::auth::Writer;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::{JsonRequest, PathParams};
 
@@ -76,11 +76,11 @@ pub async fn state_prediction(
     let retrieval = retrieval_id.map(|id| id.parse()).transpose();
     let turn = turn_id.map(|id| id.parse()).transpose();
     let new = NewPrediction {
-        fact: memory_id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
+        fact: memory_id.parse().map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?,
         expects,
         session: session_id,
-        retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
-        turn: turn.map_err(|_| Problem::of(ProblemCode::TurnNotFound))?,
+        retrieval: retrieval.map_err(|_| Problem::of(ErrorCode::RetrievalNotFound))?,
+        turn: turn.map_err(|_| Problem::of(ErrorCode::TurnNotFound))?,
     };
     let stated = app.detached(async move { engine.context.predict(&request, new).await }).await?;
     Ok((StatusCode::CREATED, Json(PredictionView::from(&stated))).into_response())
@@ -112,12 +112,12 @@ pub async fn report_outcome(
     sent: JsonRequest<ReportOutcome>,
 ) -> Result<Json<PredictionView>, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let id: UsageId = id.parse().map_err(|_| Problem::of(ProblemCode::PredictionNotFound))?;
+    let id: UsageId = id.parse().map_err(|_| Problem::of(ErrorCode::PredictionNotFound))?;
     let ReportOutcome { outcome, note } = sent.body;
     let result = PredictionResult::parse(&outcome).ok_or_else(|| {
         let detail = "one of confirmed, wrong".to_owned();
         let field = FieldError { pointer: "/outcome".into(), detail };
-        Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+        Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
     })?;
     let work = async move { engine.context.report_outcome(&request, id, result, note).await };
     Ok(Json(PredictionView::from(&app.detached(work).await?)))

@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::memory::{create_response, write_response};
 use crate::api::App;
 use crate::api::auth::{SpaceProposer, SpaceReader, SpaceWriter};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::memory::{CreateMemory, EditMemory};
 use crate::api::project::AskedProject;
@@ -110,7 +110,7 @@ fn check_affirmation(has_digest: bool, has_edits: bool) -> Result<(), Problem> {
         .collect();
     match fields.is_empty() {
         true => Ok(()),
-        false => Err(Problem::of(ProblemCode::InvalidRequest).fields(fields)),
+        false => Err(Problem::of(ErrorCode::InvalidRequest).fields(fields)),
     }
 }
 

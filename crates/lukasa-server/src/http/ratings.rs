@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::Writer;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::memory::target;
 use crate::api::request::{JsonRequest, PathParams};
@@ -53,7 +53,7 @@ pub async fn rate_memory(
 ) -> Result<Json<RatingView>, Problem> {
     let rating = MemoryRating::parse(&sent.body.rating).ok_or_else(|| {
         let field = FieldError { pointer: "/rating".into(), detail: "one of up, down".to_owned() };
-        Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+        Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
     })?;
     rate(&app, sent.request(caller), target(&id), Some(rating)).await
 }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::learning::ContradictionView;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::JsonRequest;
 use crate::api::wire::{MemoryView, WriteResult};
@@ -294,13 +294,13 @@ pub async fn answer_review(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     if request.if_match.is_some() {
         let reason = "`If-Match` names the version of one memory; send the `sha256` of each answer";
-        return Err(Problem::of(ProblemCode::MalformedHeader).because(reason));
+        return Err(Problem::of(ErrorCode::MalformedHeader).because(reason));
     }
     let answers = sent.body.answers;
     if !(1..=MAX_ANSWERS).contains(&answers.len()) {
         let detail = format!("between 1 and {MAX_ANSWERS} answers");
         let field = FieldError { pointer: "/answers".into(), detail };
-        return Err(Problem::of(ProblemCode::InvalidRequest).fields(vec![field]));
+        return Err(Problem::of(ErrorCode::InvalidRequest).fields(vec![field]));
     }
     let work = async move {
         let mut data = Vec::with_capacity(answers.len());

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, COOKIE_NAME, forbidden, is_admin, user_of};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::JsonRequest;
 use crate::clock;
@@ -97,19 +97,19 @@ pub async fn sign_in(
     let SignIn { key, link, user } = sent.body;
     if app.is_local() {
         let what = "This server runs without authentication, so there is no sign-in";
-        return Err(Problem::of(ProblemCode::InvalidRequest).because(what));
+        return Err(Problem::of(ErrorCode::InvalidRequest).because(what));
     }
     let (engine, random) = (app.engine().clone(), clock::random());
     if let Some(link) = link {
         // Login CSRF: a link of another user would switch the memory without the user noticing.
         if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
-            return Err(Problem::of(ProblemCode::SignedInAlready));
+            return Err(Problem::of(ErrorCode::SignedInAlready));
         }
         let work =
             async move { engine.credentials.follow_link(&link, &random, clock::now()).await };
         app.limits().check_throttled()?;
         let issued = app.detached(work).await.inspect_err(|problem| {
-            if problem.is(ProblemCode::Unauthenticated) {
+            if problem.is(ErrorCode::Unauthenticated) {
                 app.count_refused_link();
             }
         })?;
@@ -128,7 +128,7 @@ pub async fn sign_in(
     let user = user.ok_or_else(|| {
         let field =
             FieldError { pointer: "/user".into(), detail: "the user whose memory to show".into() };
-        Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+        Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
     })?;
     let old_key_ids: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
     let work =
@@ -159,7 +159,7 @@ fn cookie(value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
     let text = format!(
         "{COOKIE_NAME}={value}; Path=/; Max-Age={seconds}; Secure; HttpOnly; SameSite=Strict"
     );
-    let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ProblemCode::Internal))?;
+    let mut value = HeaderValue::from_str(&text).map_err(|_| Problem::of(ErrorCode::Internal))?;
     value.set_sensitive(true);
     Ok(value)
 }

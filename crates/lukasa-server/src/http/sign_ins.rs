@@ -14,7 +14,7 @@ use super::keys::Revoked;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{forbidden, is_admin};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::clock;
@@ -138,9 +138,8 @@ pub async fn end_sign_ins(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<Revoked>, Problem> {
     let user = owner.selected_user(query.user.as_deref())?;
-    let user = user.ok_or_else(|| {
-        Problem::of(ProblemCode::UserRequired).because("Name the user as `?user=`")
-    })?;
+    let user = user
+        .ok_or_else(|| Problem::of(ErrorCode::UserRequired).because("Name the user as `?user=`"))?;
     end(&app, owner.by, Some(user), None).await
 }
 

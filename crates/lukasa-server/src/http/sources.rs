@@ -15,7 +15,7 @@ use super::memory::write_response;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Eraser, Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::wire::{MemoryView, RemovalCountsView, WriteResult};
@@ -93,7 +93,7 @@ pub async fn list_dependents(
         (.., Some(session)) => FactSource::Session(session),
         _ => {
             let why = "Give `turn_id`, `episode_id` or `session_id`";
-            return Err(Problem::of(ProblemCode::MalformedQuery).because(why));
+            return Err(Problem::of(ErrorCode::MalformedQuery).because(why));
         }
     };
     let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
@@ -102,12 +102,12 @@ pub async fn list_dependents(
 }
 
 fn turn(id: &str) -> Result<FactSource, Problem> {
-    let id: TurnId = id.parse().map_err(|_| Problem::of(ProblemCode::TurnNotFound))?;
+    let id: TurnId = id.parse().map_err(|_| Problem::of(ErrorCode::TurnNotFound))?;
     Ok(FactSource::Turn(id))
 }
 
 fn episode(id: &str) -> Result<FactSource, Problem> {
-    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ProblemCode::EpisodeNotFound))?;
+    let id: EpisodeId = id.parse().map_err(|_| Problem::of(ErrorCode::EpisodeNotFound))?;
     Ok(FactSource::Episode(id))
 }
 
@@ -168,7 +168,7 @@ pub async fn keep_reply(
     sent: JsonRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller));
-    let id: TurnId = id.parse().map_err(|_| Problem::of(ProblemCode::TurnNotFound))?;
+    let id: TurnId = id.parse().map_err(|_| Problem::of(ErrorCode::TurnNotFound))?;
     let work = async move { engine.learning.keep_reply(&request, id).await };
     Ok(write_response(&app.detached(work).await?))
 }

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, QueryParams, page_size, parse_cursor, print_cursor};
 use crate::clock;
@@ -87,13 +87,13 @@ pub async fn report_usage(
     let ReportUsage { memory_id, kind, session_id, retrieval_id, turn_id, influence } = sent.body;
     let retrieval = retrieval_id.map(|id| id.parse()).transpose();
     let new = NewUsage {
-        fact: memory_id.parse().map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
+        fact: memory_id.parse().map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?,
         session: session_id,
-        retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
+        retrieval: retrieval.map_err(|_| Problem::of(ErrorCode::RetrievalNotFound))?,
         turn: turn_id
             .map(|id| id.parse())
             .transpose()
-            .map_err(|_| Problem::of(ProblemCode::TurnNotFound))?,
+            .map_err(|_| Problem::of(ErrorCode::TurnNotFound))?,
         kind: kind.to_lowercase(),
         influence,
     };
@@ -136,7 +136,7 @@ pub async fn list_usage(
         .memory_id
         .map(|id| id.parse())
         .transpose()
-        .map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?;
+        .map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?;
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let (used, next) =

@@ -14,7 +14,7 @@ use super::erasures::SignedReceiptView;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, UserEraser};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
@@ -102,7 +102,7 @@ pub async fn list_users(
     let after = query.cursor.as_deref().map(parse_cursor::<String>).transpose()?;
     // PostgreSQL rejects U+0000 in a text, so no user name contains it.
     if after.as_deref().is_some_and(|name| name.contains('\0')) {
-        return Err(Problem::of(ProblemCode::MalformedCursor));
+        return Err(Problem::of(ErrorCode::MalformedCursor));
     }
     let limit = page_size(query.limit)?;
     let (users, next) =

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, QueryParams};
@@ -72,7 +72,7 @@ impl VaultFiles {
     fn checked(&self) -> Result<Vec<File>, Problem> {
         let refuse = |pointer: String, detail: &str| {
             let errors = vec![FieldError { pointer, detail: detail.to_owned() }];
-            Problem::of(ProblemCode::InvalidRequest).fields(errors)
+            Problem::of(ErrorCode::InvalidRequest).fields(errors)
         };
         if self.files.len() > MAX_FILES {
             return Err(refuse("/files".to_owned(), "at most 2000 files"));

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::Admin;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size};
 use crate::api::wire::When;
@@ -109,11 +109,11 @@ fn parse_verbs(texts: &[String]) -> Result<Vec<Verb>, Problem> {
 fn unknown_verb() -> Problem {
     let all = Verb::ALL.map(Verb::as_str).join(", ");
     let field = FieldError { pointer: "/verbs".into(), detail: format!("one of {all}") };
-    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 fn parse_id(text: &str) -> Result<WebhookId, Problem> {
-    text.parse().map_err(|_| Problem::of(ProblemCode::WebhookNotFound))
+    text.parse().map_err(|_| Problem::of(ErrorCode::WebhookNotFound))
 }
 
 /// Create a webhook. Its secret is shown only in this answer.
@@ -316,8 +316,7 @@ pub async fn list_deliveries(
     QueryParams(query): QueryParams<DeliveriesQuery>,
 ) -> Result<Json<Deliveries>, Problem> {
     let refused = || {
-        Problem::of(ProblemCode::MalformedQuery)
-            .because("`state` must be waiting, delivered or dead")
+        Problem::of(ErrorCode::MalformedQuery).because("`state` must be waiting, delivered or dead")
     };
     let parse = |text: &str| DeliveryState::parse(text).ok_or_else(refused);
     let state = query.state.as_deref().map(parse).transpose()?;
@@ -367,7 +366,7 @@ pub async fn replay_webhook(
         }
         (None, Some(delivery)) => {
             let delivery =
-                delivery.parse().map_err(|_| Problem::of(ProblemCode::DeliveryNotFound))?;
+                delivery.parse().map_err(|_| Problem::of(ErrorCode::DeliveryNotFound))?;
             let work = async move { engine.webhooks.redeliver(tenant, id, delivery, moment).await };
             let delivered = DeliveryView::from(&app.detached(work).await?);
             Ok(Json(Replayed { users: 0, delivery: Some(delivered) }))
@@ -375,7 +374,7 @@ pub async fn replay_webhook(
         _ => {
             let detail = "give either `since` or `delivery`".to_owned();
             let field = FieldError { pointer: "/since".into(), detail };
-            Err(Problem::of(ProblemCode::InvalidRequest).fields(vec![field]))
+            Err(Problem::of(ErrorCode::InvalidRequest).fields(vec![field]))
         }
     }
 }

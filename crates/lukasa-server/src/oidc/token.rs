@@ -70,7 +70,7 @@ pub fn verify(token: &str, keys: &[PublicKey]) -> Result<Map<String, Value>, Tok
     if header.crit.is_some() {
         return Err(TokenFault::Malformed);
     }
-    let fits = |key: &&PublicKey| algorithm.fits(key, header.kid.as_deref());
+    let fits = |key: &&PublicKey| algorithm.matches_key(key, header.kid.as_deref());
     let candidates: Vec<&PublicKey> = keys.iter().filter(fits).collect();
     // Without a key id only one key can be meant.
     let key = match (&candidates[..], &header.kid) {
@@ -113,7 +113,7 @@ impl Algorithm {
     }
 
     /// Whether a key may be used with the algorithm, and has this id.
-    fn fits(self, key: &PublicKey, kid: Option<&str>) -> bool {
+    fn matches_key(self, key: &PublicKey, kid: Option<&str>) -> bool {
         let (kty, crv) = match self {
             Self::Rs256 | Self::Ps256 => ("RSA", None),
             Self::Es256 => ("EC", Some("P-256")),

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::list::{Action, Tool, all};
-use crate::api::code::TABLE;
+use crate::api::code::{ErrorCode, error_row};
 use crate::api::error::{Problem, memory_line};
 use crate::api::wire::{MemoryEvent, MemoryView, WriteResult};
 
@@ -334,42 +334,43 @@ pub(super) fn document(memory: &Memory) -> ToolAnswer {
 
 /// The advice to a model after a refusal. The API's advice names requests that a model cannot make.
 fn advice(problem: &Problem, tool: &Tool) -> String {
-    match problem.code.as_str() {
-        "memory_not_found" => {
+    match problem.code {
+        ErrorCode::MemoryNotFound => {
             "Call list_memories or recall_memories and use an id from there.".into()
         }
-        "ambiguous_target" => "Call again with the id of the one that is meant.".into(),
-        "key_taken" => "Call update_memory with its id instead.".into(),
-        "domain_not_found" => "Leave the domain out.".into(),
-        "opt_in_needed" => {
+        ErrorCode::AmbiguousTarget => "Call again with the id of the one that is meant.".into(),
+        ErrorCode::KeyTaken => "Call update_memory with its id instead.".into(),
+        ErrorCode::DomainNotFound => "Leave the domain out.".into(),
+        ErrorCode::OptInNeeded => {
             "Nothing was kept. Only the user can open the domain, in Lukasa's settings. Do not try \
              to keep it elsewhere."
                 .into()
         }
-        "human_needed" => {
+        ErrorCode::HumanNeeded => {
             "Only the user can do this, in Lukasa. Tell them that it waits there.".into()
         }
-        "forbidden" if tool.action == Action::Save => {
+        ErrorCode::Forbidden if tool.action == Action::Save => {
             "This assistant may not save. Call propose_memory if it is listed.".into()
         }
-        "not_active" => {
+        ErrorCode::NotActive => {
             "It was forgotten, has ended or is not confirmed yet. Call list_memories.".into()
         }
         // Only the cause, without the advice to compare the request with the API's description.
-        "malformed_body" | "malformed_query" => {
-            let entry = TABLE.iter().find(|entry| entry.code == problem.code);
-            let advice = entry.map_or("", |entry| entry.advice);
+        ErrorCode::MalformedBody | ErrorCode::MalformedQuery => {
+            let advice = error_row(problem.code).advice;
             problem.detail.strip_suffix(advice).unwrap_or(&problem.detail).to_owned()
         }
-        "malformed_cursor" => "Use the cursor as it was given, or start without one.".into(),
+        ErrorCode::MalformedCursor => {
+            "Use the cursor as it was given, or start without one.".into()
+        }
         _ => problem.detail.clone(),
     }
 }
 
 /// The answer to a refused call, with what to do instead.
 pub(super) fn refused(tool: &Tool, problem: &Problem) -> ToolAnswer {
-    let title = match problem.code.as_str() {
-        "malformed_body" | "malformed_query" => "An argument is not valid",
+    let title = match problem.code {
+        ErrorCode::MalformedBody | ErrorCode::MalformedQuery => "An argument is not valid",
         _ => &problem.title,
     };
     let mut message = format!("{title}. ");
@@ -384,7 +385,7 @@ pub(super) fn refused(tool: &Tool, problem: &Problem) -> ToolAnswer {
         message.push_str(&format!("\n- {candidate}"));
     }
     let candidates = problem.candidates.iter().cloned().map(Brief::from).collect();
-    failure(tool, &problem.code, message, candidates)
+    failure(tool, problem.code.as_str(), message, candidates)
 }
 
 fn failure(tool: &Tool, code: &str, message: String, candidates: Vec<Brief>) -> ToolAnswer {

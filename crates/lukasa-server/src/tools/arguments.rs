@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::list::{Action, Tool};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 
 const NEW: &[&str] = &[
@@ -264,7 +264,7 @@ impl Arguments {
     /// Parses the remaining arguments as an API request.
     pub fn into_request<T: DeserializeOwned>(self) -> Result<T, Problem> {
         serde_json::from_value(Value::Object(self.0))
-            .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))
+            .map_err(|error| Problem::of(ErrorCode::MalformedBody).because(&error.to_string()))
     }
 }
 
@@ -279,7 +279,7 @@ pub fn asks(sent: &Value) -> bool {
 
 fn fault(name: &str, detail: &str) -> Problem {
     let field = FieldError { pointer: format!("/{name}"), detail: detail.to_owned() };
-    Problem::of(ProblemCode::InvalidRequest).fields(vec![field])
+    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 /// The object with the arguments: some clients send it as text, some wrap it in another object.

@@ -14,7 +14,7 @@ use super::answer::{self, ToolAnswer, UserQuestion};
 use super::arguments::Arguments;
 use super::list::{Action, Tool};
 use super::{ToolInvocation, UserReply};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
 use crate::api::request::print_cursor;
@@ -87,7 +87,7 @@ impl Execution<'_> {
             }
             Action::Undo => {
                 let id = sent.take_required("operation_id")?;
-                let id = id.parse().map_err(|_| Problem::of(ProblemCode::OperationNotFound))?;
+                let id = id.parse().map_err(|_| Problem::of(ErrorCode::OperationNotFound))?;
                 engine.undo.undo(&self.request(), id).await?
             }
             Action::List => {
@@ -153,7 +153,7 @@ impl Execution<'_> {
             Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
-                if !refused.is(ProblemCode::HumanNeeded) {
+                if !refused.is(ErrorCode::HumanNeeded) {
                     return Err(refused);
                 }
                 let waits = self

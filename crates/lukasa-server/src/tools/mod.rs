@@ -22,7 +22,7 @@ use lukasa_engine::Engine;
 use serde_json::Value;
 
 use crate::api::auth::forbidden;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 pub use answer::{ToolAnswer, UserQuestion};
@@ -79,6 +79,6 @@ pub async fn run(
     let work = async move { call::act(&engine, &caller, tool, &call).await };
     match tokio::spawn(work).await {
         Ok(answer) => answer,
-        Err(_) => answer::refused(tool, &Problem::of(ProblemCode::Internal)),
+        Err(_) => answer::refused(tool, &Problem::of(ErrorCode::Internal)),
     }
 }

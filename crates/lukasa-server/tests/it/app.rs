@@ -15,7 +15,7 @@ use lukasa_engine::facts::NewMemory;
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::{ConnectOptions, Engine, Moment, Request};
 use lukasa_server::api::{App, AuthMode, LOCAL_TENANT, LimitSettings, McpSettings};
-use lukasa_server::clock;
+use lukasa_server::clock::{self, ServerClock};
 use lukasa_server::http::router;
 use lukasa_server::oidc::OidcProvider;
 use lukasa_store::testing::TestDatabase;
@@ -31,6 +31,7 @@ pub struct TestApp {
     pub database: TestDatabase,
     pub engine: Engine,
     pub base: String,
+    pub clock: ServerClock,
     http: reqwest::Client,
     server: JoinHandle<()>,
 }
@@ -131,12 +132,13 @@ impl TestApp {
             engine.credentials.ensure_tenant(tenant, clock::now()).await.expect("tenant");
         }
         let app = configure(App::new(engine.clone(), auth));
+        let clock = app.clock().clone();
         let (base, server) = serve(dress(router(app))).await;
         // The HTTP client needs a TLS crypto provider even for plain HTTP.
         lukasa_models::tls::install();
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         let http = http.build().expect("a client");
-        Self { database, engine, base, http, server }
+        Self { database, engine, base, clock, http, server }
     }
 
     /// Runs all jobs that are due now; returns what was done.

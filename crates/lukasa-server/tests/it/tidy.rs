@@ -4,6 +4,7 @@
 //! test of its own with planted violations, to show that it detects them. The rules read text, not
 //! meaning: they prevent slips, not deliberate evasion.
 
+mod codes;
 mod declared;
 mod migrations;
 mod modules;
@@ -47,6 +48,7 @@ fn repository_follows_the_tidy_rules() {
     }
     found.extend(vocabulary::repeated_types(&files));
     found.extend(declared::undeclared_files(&files));
+    found.extend(codes::unused_codes(&files, &codes::declared_codes()));
     assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
 }
 

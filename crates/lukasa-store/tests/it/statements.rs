@@ -119,6 +119,30 @@ fn text_macro(
     Some((name, text_of(&expression, macros)?))
 }
 
+/// The text macros that are made from the list in `version_row!`: its columns and its parameters.
+fn row_macros(item: &syn::ItemMacro) -> Option<[(String, String); 2]> {
+    fn collect(tokens: proc_macro2::TokenStream, texts: &mut Vec<String>) {
+        for token in tokens {
+            match token {
+                proc_macro2::TokenTree::Group(group) => collect(group.stream(), texts),
+                proc_macro2::TokenTree::Literal(literal) => {
+                    texts.extend(
+                        syn::parse_str::<syn::LitStr>(&literal.to_string()).map(|t| t.value()).ok(),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    item.ident.as_ref().filter(|name| *name == "version_row")?;
+    let mut texts = Vec::new();
+    collect(item.mac.tokens.clone(), &mut texts);
+    let (parameters, columns): (Vec<_>, Vec<_>) =
+        texts.into_iter().partition(|text| text.starts_with('$'));
+    let macros = [("version_columns", columns), ("version_parameters", parameters)];
+    Some(macros.map(|(name, texts)| (name.to_owned(), texts.join(", "))))
+}
+
 fn parsed_modules(folder: &Path) -> Vec<(String, syn::File)> {
     let mut modules = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -140,10 +164,9 @@ fn statements_of(modules: &[(String, syn::File)]) -> Vec<Statement> {
     for _ in 0..3 {
         for (_, file) in modules {
             for item in &file.items {
-                if let syn::Item::Macro(item) = item
-                    && let Some((name, text)) = text_macro(item, &macros)
-                {
-                    macros.insert(name, text);
+                if let syn::Item::Macro(item) = item {
+                    macros.extend(row_macros(item).into_iter().flatten());
+                    macros.extend(text_macro(item, &macros));
                 }
             }
         }
@@ -277,14 +300,19 @@ async fn planted_scan_of_all_users_is_detected() {
 fn statements_are_collected_from_literals_and_concatenations() {
     let source = r#"
         macro_rules! names { () => { "a, b" }; }
+        macro_rules! version_row { () => { [ fact: "c" = "$1"; ] [ valid: "d" = "$2", "e" = "$3"; ] }; }
         /// Select nothing.
         const A: &str = concat!("select ", names!(), " from t");
+        const V: &str = concat!("insert ", version_columns!(), ": ", version_parameters!());
         fn f() { g.query("delete from t where user_id = $1", &[]); h("other text") }
         mod tests { const B: &str = "select 1"; }
     "#;
     let modules = [("m".to_owned(), syn::parse_file(source).unwrap())];
     let found = statements_of(&modules);
     let texts: Vec<&str> = found.iter().map(|statement| statement.sql.as_str()).collect();
-    assert_eq!(texts, ["select a, b from t", "delete from t where user_id = $1"]);
-    assert_eq!((found[0].place(), found[1].is_for_one_user()), ("m.rs:4".to_owned(), true));
+    assert_eq!(
+        texts,
+        ["select a, b from t", "insert c, d, e: $1, $2, $3", "delete from t where user_id = $1"]
+    );
+    assert_eq!((found[0].place(), found[2].is_for_one_user()), ("m.rs:5".to_owned(), true));
 }

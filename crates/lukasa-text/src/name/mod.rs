@@ -110,7 +110,7 @@ impl<'a> Names<'a> {
         let mut said = String::new();
         for (at, word) in words.iter().take(self.longest).enumerate() {
             if at > 0 {
-                if is_parted(text, &words[at - 1], word) {
+                if is_clause_end_between(text, &words[at - 1], word) {
                     return;
                 }
                 said.push(' ');
@@ -118,7 +118,7 @@ impl<'a> Names<'a> {
             said.push_str(&singular(&word.text));
             let written = &text[words[0].start..word.end];
             for entry in self.by_words.get(&said).into_iter().flatten() {
-                if !is_passing(entry.name, written) {
+                if !is_function_word(entry.name, written) {
                     keep_best(
                         found,
                         NamedMemory { index: entry.index, name: entry.name, exact: true },
@@ -163,7 +163,7 @@ fn key(words: &[Word]) -> String {
 fn chunks(text: &str, words: &[Word]) -> Vec<Word> {
     let mut joined: Vec<Word> = Vec::new();
     for word in words {
-        match joined.last_mut().filter(|last| is_joined(&text[last.end..word.start])) {
+        match joined.last_mut().filter(|last| is_joining_mark(&text[last.end..word.start])) {
             Some(last) => {
                 last.text.push_str(&word.text);
                 last.end = word.end;
@@ -174,14 +174,14 @@ fn chunks(text: &str, words: &[Word]) -> Vec<Word> {
     joined
 }
 
-fn is_joined(between: &str) -> bool {
+fn is_joining_mark(between: &str) -> bool {
     let mut marks = between.chars();
     marks.next().is_some_and(|mark| "-_./'\u{2019}\u{2010}\u{2011}&+".contains(mark))
         && marks.next().is_none()
 }
 
 /// Whether a sentence or a part of one ends between two words.
-fn is_parted(text: &str, first: &Word, second: &Word) -> bool {
+fn is_clause_end_between(text: &str, first: &Word, second: &Word) -> bool {
     let between = &text[first.end..second.start];
     let closing = between.find(['.', ',', ';', ':', '!', '?', '\u{3002}', '\u{3001}']);
     closing.is_some_and(|at| between[at..].contains(char::is_whitespace))
@@ -189,7 +189,7 @@ fn is_parted(text: &str, first: &Word, second: &Word) -> bool {
 }
 
 /// Whether a function word is used as such: "who" is not the WHO.
-fn is_passing(name: &str, written: &str) -> bool {
+fn is_function_word(name: &str, written: &str) -> bool {
     let capital = name.contains(char::is_uppercase);
     FUNCTION_WORDS.contains(&name.to_lowercase()) && !(capital && name == written)
 }

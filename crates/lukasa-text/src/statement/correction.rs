@@ -96,7 +96,8 @@ pub(super) fn correct(own: &Sentence) -> Option<Statement> {
     let clause = own.slice(found.end..own.words.len());
     let slot = slot_of(clause);
     let is_own = speaks_of_self(clause) && own.words.len() - found.end >= 3;
-    if !is_own || (slot.is_none() && strong.is_none()) || excepted(own, &NOT_CORRECT, found.end) {
+    if !is_own || (slot.is_none() && strong.is_none()) || is_excepted(own, &NOT_CORRECT, found.end)
+    {
         return None;
     }
     let clause = own.slice(found.end..continuation(own, found.end));
@@ -268,7 +269,7 @@ fn change_at_end(own: &Sentence) -> Option<Statement> {
     let is_last =
         found.end >= own.clause_end(found.end - 1) || ["よ", "ね"].contains(&own.token(found.end));
     let before = own.slice(start..found.start);
-    if !is_last || own.has_frame() || is_about_other(before) || excepted(own, &NOT_CHANGE, 0) {
+    if !is_last || own.has_frame() || is_about_other(before) || is_excepted(own, &NOT_CHANGE, 0) {
         return None;
     }
     let clause = own.slice(start..found.end);
@@ -279,7 +280,7 @@ fn change_at_end(own: &Sentence) -> Option<Statement> {
 fn change_following(own: &Sentence) -> Option<Statement> {
     let opens = |found: &Found<_>| own.tokens()[found.start].opens;
     let found = own.matches(&CHANGE).into_iter().find(opens)?;
-    if excepted(own, &NOT_CHANGE, found.start) {
+    if is_excepted(own, &NOT_CHANGE, found.start) {
         return None;
     }
     let (language, slot) = found.means;
@@ -328,7 +329,7 @@ fn first(own: &Sentence, cues: &Phrases<Language>) -> Option<Found<Language>> {
     own.matches(cues).into_iter().find(|found| own.tokens()[found.start].opens)
 }
 
-fn excepted(own: &Sentence, except: &Phrases<()>, from: usize) -> bool {
+fn is_excepted(own: &Sentence, except: &Phrases<()>, from: usize) -> bool {
     own.matches(except).into_iter().any(|found| found.start >= from)
 }
 

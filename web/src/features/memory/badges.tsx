@@ -46,14 +46,7 @@ export function Force({ force, words }: { force: string; words?: boolean }) {
   const icon = hard ? (
     <Pin size={14} aria-hidden fill="currentColor" className="text-accent-text" />
   ) : null;
-  if (words) {
-    return (
-      <span className="inline-flex items-center gap-1">
-        {icon}
-        {text}
-      </span>
-    );
-  }
+  if (words) return <Labelled text={text}>{icon}</Labelled>;
   return icon && <Sign text={text}>{icon}</Sign>;
 }
 
@@ -74,15 +67,17 @@ export function SourceIcon({
   const text =
     app && source === "assistant" ? t("memory.savedBy", { app }) : t(`shell.origin.${source}`);
   const icon = <Icon size={14} aria-hidden className="text-faint" />;
-  if (words) {
-    return (
-      <span className="inline-flex items-center gap-1">
-        {icon}
-        {text}
-      </span>
-    );
-  }
+  if (words) return <Labelled text={text}>{icon}</Labelled>;
   return <Sign text={text}>{icon}</Sign>;
+}
+
+function Labelled({ text, children }: { text: string; children: React.ReactNode }) {
+  return (
+    <span className="inline-flex items-center gap-1">
+      {children}
+      {text}
+    </span>
+  );
 }
 
 function Sign({ text, children }: { text: string; children: React.ReactNode }) {

@@ -28,6 +28,7 @@ import { pairsOf } from "./contradictions.ts";
 import type { Kind } from "./deck.ts";
 import { PairList } from "./pair-list.tsx";
 import { Rows } from "./rows.tsx";
+import { SelectionHeader } from "./selection-header.tsx";
 
 /** What is listed: suggestions and guesses, or contradictions. */
 export function ReviewList({ kind }: { kind?: Kind }) {
@@ -107,22 +108,13 @@ function MemoryList({ kind }: { kind?: Kind }) {
         </fieldset>
       )}
       <section className="flex flex-col overflow-hidden rounded-card border bg-surface">
-        <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
-          <output className="min-w-0 flex-1 text-meta text-muted tabular-nums">
-            {answers.progress
-              ? t("review.list.progress", answers.progress)
-              : t("memory.nSelected", { count: chosen.length })}
-          </output>
-          {chosen.length > 0 ? (
-            <Button small look="quiet" onClick={() => setSelection(NOTHING_SELECTED)}>
-              {t("memory.deselect")}
-            </Button>
-          ) : (
-            <Button small look="quiet" onClick={selectAll}>
-              {t("review.list.all", { count: shown.length })}
-            </Button>
-          )}
-        </header>
+        <SelectionHeader
+          chosen={chosen.length}
+          shown={shown.length}
+          progress={answers.progress}
+          onSelectAll={selectAll}
+          onDeselect={() => setSelection(NOTHING_SELECTED)}
+        />
         <Rows
           label={t("review.list.label")}
           entries={shown}

@@ -14,6 +14,7 @@ import { ChangedOn } from "./changed-on.tsx";
 import { NOTHING_SELECTED, type Selection } from "./choice.ts";
 import { independent, type Pair, type PairVerdict, pairId, pairRuns } from "./contradictions.ts";
 import { Rows } from "./rows.tsx";
+import { SelectionHeader } from "./selection-header.tsx";
 
 const CHOICES = [
   ["first", "1"],
@@ -52,20 +53,12 @@ export function PairList({ pairs }: { pairs: readonly Pair[] }) {
   if (shown.length === 0) return <p className="text-muted">{t("review.pairs.none")}</p>;
   return (
     <section className="flex flex-col overflow-hidden rounded-card border bg-surface">
-      <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
-        <output className="min-w-0 flex-1 text-meta text-muted tabular-nums">
-          {t("memory.nSelected", { count: chosen.length })}
-        </output>
-        {chosen.length > 0 ? (
-          <Button small look="quiet" onClick={() => setSelection(NOTHING_SELECTED)}>
-            {t("memory.deselect")}
-          </Button>
-        ) : (
-          <Button small look="quiet" onClick={selectAll}>
-            {t("review.list.all", { count: shown.length })}
-          </Button>
-        )}
-      </header>
+      <SelectionHeader
+        chosen={chosen.length}
+        shown={shown.length}
+        onSelectAll={selectAll}
+        onDeselect={() => setSelection(NOTHING_SELECTED)}
+      />
       <Rows
         label={t("review.kind.contradiction")}
         entries={shown}

@@ -20,7 +20,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 
 /// Whether a setting's URL means this protocol: by its host, or by the path `/messages`. The host
 /// speaks OpenAI's protocol too, if the setting names that path.
-pub(super) fn is_meant(base_url: &str) -> bool {
+pub(super) fn speaks_at(base_url: &str) -> bool {
     let Ok(url) = Url::parse(base_url) else { return false };
     let path = url.path().trim_end_matches('/');
     path.ends_with("/messages")
@@ -151,7 +151,7 @@ pub(super) fn add(
 
 #[cfg(test)]
 mod tests {
-    use super::{is_meant, path};
+    use super::{path, speaks_at};
 
     #[test]
     fn anthropic_protocol_is_chosen_by_host_or_path() {
@@ -160,7 +160,7 @@ mod tests {
             "https://api.anthropic.com/v1/",
             "https://proxy.example/anthropic/v1/messages",
         ] {
-            assert!(is_meant(url), "{url}");
+            assert!(speaks_at(url), "{url}");
         }
         for url in [
             "https://api.anthropic.com/v1/chat/completions",
@@ -168,7 +168,7 @@ mod tests {
             "http://127.0.0.1:11434/v1",
             "secret",
         ] {
-            assert!(!is_meant(url), "{url}");
+            assert!(!speaks_at(url), "{url}");
         }
         assert_eq!(path(""), "/v1/messages");
         assert_eq!(path("/v1"), "/v1/messages");

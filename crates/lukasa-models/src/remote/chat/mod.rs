@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use self::dialect::{AnswerFormat, Dialect, Family, RequestParts};
 use self::partial::{MAX_TEXT_BYTES, PartFault, PartialAnswer, json_object_in};
 use super::endpoint::{ApiKey, Endpoint, Failure, Next, Post, Protocol, RetryPolicy, address};
-use super::sse::{Events, Unreadable};
+use crate::sse::{SseError, SseReader};
 
 /// Upper bound of bytes of a whole response, and of one event of a stream.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -83,7 +83,7 @@ impl RemoteChat {
         }
         let retry_policy =
             RetryPolicy { try_timeout: MAX_CHAT_TIMEOUT, max_retries: 0, is_background: true };
-        let (protocol, url, headers, family) = if anthropic::is_meant(&config.base_url) {
+        let (protocol, url, headers, family) = if anthropic::speaks_at(&config.base_url) {
             let url = address(&config.base_url, anthropic::path)?;
             (ChatProtocol::Anthropic, url, anthropic::PROTOCOL, Family::Anthropic)
         } else {
@@ -153,7 +153,7 @@ impl RemoteChat {
             ChatProtocol::Anthropic => anthropic::body(&self.model, ask, dialect, stream),
         };
         let body = body.map_err(|_| {
-            Failure::never(ModelError::Malformed("a message cannot be sent as JSON".to_owned()))
+            Failure::permanent(ModelError::Malformed("a message cannot be sent as JSON".to_owned()))
         })?;
         let hint = "check the model's name, and whether the request is longer than it takes";
         let max_bytes = if stream { MAX_STREAM_BYTES } else { MAX_BODY_BYTES };
@@ -172,7 +172,7 @@ impl RemoteChat {
             Ok(if ends { Next::Enough } else { Next::More })
         };
         if stream {
-            let mut events = Events::new(MAX_BODY_BYTES);
+            let mut events = SseReader::new(MAX_BODY_BYTES);
             let mut take = |piece: &[u8]| {
                 for event in events.push(piece).map_err(|why| self.unreadable(why))? {
                     if event == "[DONE]" || add(event.as_bytes())? == Next::Enough {
@@ -184,11 +184,11 @@ impl RemoteChat {
             self.endpoint.stream(post, &mut take).await?;
         } else {
             let whole = self.endpoint.try_post(post).await?;
-            add(&whole).map_err(Failure::never)?;
+            add(&whole).map_err(Failure::permanent)?;
         }
         let answer = partial.finished(ask);
         let mut answer =
-            answer.map_err(|fault| Failure::never(self.unusable(fault, &[], &body)))?;
+            answer.map_err(|fault| Failure::permanent(self.unusable(fault, &[], &body)))?;
         let has_thoughts = answer.text.trim_start().starts_with("<think>");
         if ask.schema.is_some() && (dialect.format == AnswerFormat::Text || has_thoughts) {
             answer.text = json_object_in(&answer.text).to_owned();
@@ -205,10 +205,10 @@ impl RemoteChat {
         }
     }
 
-    fn unreadable(&self, why: Unreadable) -> ModelError {
+    fn unreadable(&self, why: SseError) -> ModelError {
         match why {
-            Unreadable::TooLong => self.too_long(),
-            Unreadable::NotText => self.endpoint.malformed("did not answer in UTF-8"),
+            SseError::TooLong => self.too_long(),
+            SseError::NotText => self.endpoint.malformed("did not answer in UTF-8"),
         }
     }
 

@@ -11,7 +11,7 @@ use lukasa_core::{TenantId, UserId};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 /// The unit in which memory is reserved. A reservation up to this size takes nothing.
@@ -102,8 +102,9 @@ impl BodyBudget {
         let mut reserved = Reservation { budget, owner, counted: units, taken: 0 };
         let taken = timeout(RESERVE_TIMEOUT, self.free.acquire_many(units)).await;
         let Ok(Ok(taken)) = taken else {
-            return Err(Problem::of(ProblemCode::Overloaded)
-                .because("Too many large requests are in flight"));
+            return Err(
+                Problem::of(ErrorCode::Overloaded).because("Too many large requests are in flight")
+            );
         };
         taken.forget();
         reserved.taken = units;
@@ -126,7 +127,7 @@ impl BodyBudget {
         (self.total / part).max(1)
     }
 
-    fn held(&self) -> MutexGuard<'_, HeldUnits> {
+    fn lock(&self) -> MutexGuard<'_, HeldUnits> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -134,9 +135,9 @@ impl BodyBudget {
     fn count(&self, owner: &BodyOwner, own: u32, units: u32) -> Result<(), Problem> {
         let refuse = |whose: &str| {
             let what = format!("Too many large requests of this {whose} are in flight");
-            Err(Problem::of(ProblemCode::RateLimited).because(&what))
+            Err(Problem::of(ErrorCode::RateLimited).because(&what))
         };
-        let mut held = self.held();
+        let mut held = self.lock();
         let by_holder = held.holders.get(&owner.holder).copied().unwrap_or(0);
         if by_holder > own && by_holder + units > self.part(USER_PART) {
             return refuse("user");
@@ -153,7 +154,7 @@ impl BodyBudget {
     }
 
     fn uncount(&self, owner: &BodyOwner, units: u32) {
-        let mut held = self.held();
+        let mut held = self.lock();
         subtract(&mut held.holders, &owner.holder, units);
         if let Some(tenant) = &owner.tenant {
             subtract(&mut held.tenants, tenant, units);
@@ -191,7 +192,7 @@ mod tests {
         budget: &BodyBudget,
         of: &BodyOwner,
         kilobytes: usize,
-    ) -> Result<BodyPermit, String> {
+    ) -> Result<BodyPermit, ErrorCode> {
         let mut permit = BodyPermit::default();
         let done = budget.reserve(&mut permit, of, kilobytes * 1024).await;
         done.map(|()| permit).map_err(|problem| problem.code)
@@ -202,20 +203,19 @@ mod tests {
         let budget = BodyBudget::of_megabytes(4);
         let (ada, bob) = (owner("acme", "ada"), owner("acme", "bob"));
         let (carl, dora) = (owner("globex", "carl"), owner("globex", "dora"));
-        let code = |refused: ProblemCode| Some(refused.as_str().to_owned());
         let held = reserve(&budget, &ada, 768).await.unwrap();
         let refused = reserve(&budget, &ada, 768).await.err();
-        assert_eq!(refused, code(ProblemCode::RateLimited), "over the share of a user");
+        assert_eq!(refused, Some(ErrorCode::RateLimited), "over the share of a user");
         let of_bob = reserve(&budget, &bob, 1024).await.unwrap();
         let refused = reserve(&budget, &owner("acme", "eve"), 512).await.err();
-        assert_eq!(refused, code(ProblemCode::RateLimited), "over the share of a tenant");
+        assert_eq!(refused, Some(ErrorCode::RateLimited), "over the share of a tenant");
         let others = (reserve(&budget, &carl, 1024).await, reserve(&budget, &dora, 1024).await);
         assert!(others.0.is_ok() && others.1.is_ok(), "another tenant has its own");
         let refused = reserve(&budget, &owner("third", "ed"), 1024).await.err();
-        assert_eq!(refused, code(ProblemCode::Overloaded), "the budget is spent");
+        assert_eq!(refused, Some(ErrorCode::Overloaded), "the budget is spent");
         assert!(reserve(&budget, &ada, 10).await.is_ok(), "small bodies reserve nothing");
         drop((held, of_bob, others));
-        assert!(budget.held().holders.is_empty() && budget.held().tenants.is_empty());
+        assert!(budget.lock().holders.is_empty() && budget.lock().tenants.is_empty());
         assert_eq!(budget.free.available_permits(), budget.total as usize);
     }
 
@@ -238,7 +238,7 @@ mod tests {
         let waiting = reserve(&budget, &ada, 256);
         assert!(timeout(Duration::from_millis(5), waiting).await.is_err());
         drop(whole);
-        assert!(budget.held().holders.is_empty());
+        assert!(budget.lock().holders.is_empty());
         assert!(reserve(&budget, &ada, 512).await.is_ok());
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use budget::UNIT_BYTES;
 pub use budget::{BodyBudget, BodyHolder, BodyOwner, BodyPermit};
 
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::CurrentRequest;
 
@@ -61,7 +61,7 @@ impl ReadBody {
         if let (Some(declared), Some(most)) = (declared, hint.upper())
             && declared > most
         {
-            return Err(Problem::of(ProblemCode::BodyTooLarge));
+            return Err(Problem::of(ErrorCode::BodyTooLarge));
         }
         let expected = usize::try_from(hint.lower()).unwrap_or(usize::MAX);
         let owner = CurrentRequest::body_owner();
@@ -76,7 +76,7 @@ impl ReadBody {
                 Ok(Ok(Some(Ok(chunk)))) => chunk,
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(Err(error)))) => return Err(read_problem(&error)),
-                Ok(Err(_)) | Err(_) => return Err(Problem::of(ProblemCode::RequestTimeout)),
+                Ok(Err(_)) | Err(_) => return Err(Problem::of(ErrorCode::RequestTimeout)),
             };
             if bytes.len() + chunk.len() > reserved {
                 let needed = bytes.len() + chunk.len() - reserved;
@@ -103,7 +103,7 @@ impl ReadBody {
         let shape = if self.is_large() {
             let bytes = self.bytes.clone();
             let scan = tokio::task::spawn_blocking(move || scan_json(&bytes, max_values));
-            scan.await.map_err(|_| Problem::of(ProblemCode::Internal))?
+            scan.await.map_err(|_| Problem::of(ErrorCode::Internal))?
         } else {
             scan_json(&self.bytes, max_values)
         };
@@ -126,11 +126,11 @@ fn read_problem(error: &axum::Error) -> Problem {
     let mut source = error.source();
     while let Some(error) = source {
         if error.is::<LengthLimitError>() {
-            return Problem::of(ProblemCode::BodyTooLarge);
+            return Problem::of(ErrorCode::BodyTooLarge);
         }
         source = error.source();
     }
-    Problem::of(ProblemCode::MalformedBody).because("The body ended early")
+    Problem::of(ErrorCode::MalformedBody).because("The body ended early")
 }
 
 /// Why a JSON text is not parsed.
@@ -143,10 +143,10 @@ pub enum JsonExcess {
 impl From<JsonExcess> for Problem {
     fn from(excess: JsonExcess) -> Self {
         match excess {
-            JsonExcess::Depth => Problem::of(ProblemCode::MalformedBody)
+            JsonExcess::Depth => Problem::of(ErrorCode::MalformedBody)
                 .because(&format!("The JSON is nested more than {MAX_JSON_DEPTH} levels deep")),
             JsonExcess::Values => {
-                Problem::of(ProblemCode::BodyTooLarge).because("The JSON has too many values")
+                Problem::of(ErrorCode::BodyTooLarge).because("The JSON has too many values")
             }
         }
     }

@@ -24,7 +24,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::App;
 use super::body::{BodyBudget, BodyHolder, BodyOwner};
 use super::error::Problem;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
+use crate::clock::ServerClock;
 pub use rate::KeyedRate;
 pub use settings::LimitSettings;
 use slots::KeyedSlots;
@@ -74,7 +75,7 @@ pub struct Limits {
 
 impl Limits {
     /// Builds the limits from settings; the defaults depend on the number of database connections.
-    pub fn new(settings: &LimitSettings, pool_size: usize) -> Self {
+    pub fn new(settings: &LimitSettings, pool_size: usize, clock: &ServerClock) -> Self {
         let user_slots = settings.user_concurrency.unwrap_or((pool_size / 2).max(1));
         let tenant_slots = settings.tenant_concurrency.unwrap_or((pool_size * 3 / 4).max(1));
         Self {
@@ -86,13 +87,13 @@ impl Limits {
             max_in_flight: settings.max_in_flight,
             in_flight: AtomicUsize::new(0),
             gateway_in_flight: AtomicUsize::new(0),
-            ip_rate: KeyedRate::per_second(settings.ip_rate),
-            refused_rate: KeyedRate::per_second(settings.refused_rate),
+            ip_rate: KeyedRate::per_second(settings.ip_rate, clock),
+            refused_rate: KeyedRate::per_second(settings.refused_rate, clock),
             throttled: Cache::builder().max_capacity(100_000).time_to_live(THROTTLE_TIME).build(),
-            registration_rate: KeyedRate::per_minute(REGISTRATIONS_PER_MINUTE),
-            key_rate: KeyedRate::per_second(settings.key_rate),
-            user_rate: KeyedRate::per_second(settings.user_rate),
-            tenant_rate: KeyedRate::per_second(settings.tenant_rate),
+            registration_rate: KeyedRate::per_minute(REGISTRATIONS_PER_MINUTE, clock),
+            key_rate: KeyedRate::per_second(settings.key_rate, clock),
+            user_rate: KeyedRate::per_second(settings.user_rate, clock),
+            tenant_rate: KeyedRate::per_second(settings.tenant_rate, clock),
             user_slots: KeyedSlots::of_size(user_slots),
             chat_slots: KeyedSlots::of_size(settings.chat_concurrency),
             tenant_slots: KeyedSlots::of_size(tenant_slots),
@@ -162,7 +163,7 @@ impl Limits {
         let stream = self.streams.open(&caller.credential, &caller.tenant.uuid().to_string());
         stream.ok_or_else(|| {
             let what = "Too many event streams of this credential or tenant are open";
-            Problem::of(ProblemCode::TooManyStreams).because(what)
+            Problem::of(ErrorCode::TooManyStreams).because(what)
         })
     }
 
@@ -203,12 +204,12 @@ impl Limits {
 /// A problem for a request for which no slot is free.
 fn busy(whose: &str) -> Problem {
     let what = format!("Too many requests of this {whose} are in flight");
-    Problem::of(ProblemCode::RateLimited).because(&what)
+    Problem::of(ErrorCode::RateLimited).because(&what)
 }
 
 /// A problem for a request over a rate limit, with the time after which to retry.
 pub fn over_rate(of: &str, wait: Duration) -> Problem {
-    Problem::of(ProblemCode::RateLimited)
+    Problem::of(ErrorCode::RateLimited)
         .because(&format!("Too many requests of this {of}"))
         .retry(wait)
 }
@@ -316,7 +317,7 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
     let _in_flight = InFlight(counter);
     if most > 0 && before >= most {
         let what = "Too many requests are in flight";
-        return Problem::of(ProblemCode::Overloaded).because(what).into_response();
+        return Problem::of(ErrorCode::Overloaded).because(what).into_response();
     }
     let address = limits.address_of(&request);
     if let Some(ip) = address
@@ -331,9 +332,9 @@ pub async fn guard_request(State(app): State<App>, request: Request, next: Next)
         None => run.await,
         Some(limit) => match tokio::time::timeout(limit, run).await {
             Ok(response) => response,
-            Err(_) => Problem::of(ProblemCode::Overloaded)
-                .because("The request timed out")
-                .into_response(),
+            Err(_) => {
+                Problem::of(ErrorCode::Overloaded).because("The request timed out").into_response()
+            }
         },
     }
 }

@@ -7,40 +7,46 @@
 use std::hash::Hash;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use governor::middleware::NoOpMiddleware;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
 use moka::sync::Cache;
+
+use crate::clock::ServerClock;
 
 /// Maximum number of buckets kept for one kind of key.
 const MAX_BUCKETS: u64 = 100_000;
 /// Time after which an unused bucket is dropped.
 const BUCKET_IDLE: Duration = Duration::from_secs(120);
 
+type Bucket = RateLimiter<NotKeyed, InMemoryState, ServerClock, NoOpMiddleware<Instant>>;
+
 /// A rate limiter for each key of one kind.
 pub struct KeyedRate<K> {
     quota: Option<Quota>,
-    buckets: Cache<K, Arc<DefaultDirectRateLimiter>>,
+    buckets: Cache<K, Arc<Bucket>>,
+    clock: ServerClock,
 }
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
     /// Allows `rate` per second and bursts of twice as many; 0 means no limit.
-    pub fn per_second(rate: u32) -> Self {
+    pub fn per_second(rate: u32, clock: &ServerClock) -> Self {
         let rate = NonZeroU32::new(rate);
         let quota =
             rate.map(|rate| Quota::per_second(rate).allow_burst(rate.saturating_add(rate.get())));
-        Self::with(quota)
+        Self::with(quota, clock)
     }
 
     /// Allows `rate` per minute, also all in one burst; 0 means no limit.
-    pub fn per_minute(rate: u32) -> Self {
-        Self::with(NonZeroU32::new(rate).map(Quota::per_minute))
+    pub fn per_minute(rate: u32, clock: &ServerClock) -> Self {
+        Self::with(NonZeroU32::new(rate).map(Quota::per_minute), clock)
     }
 
-    fn with(quota: Option<Quota>) -> Self {
+    fn with(quota: Option<Quota>, clock: &ServerClock) -> Self {
         let buckets = Cache::builder().max_capacity(MAX_BUCKETS).time_to_idle(BUCKET_IDLE).build();
-        Self { quota, buckets }
+        Self { quota, buckets, clock: clock.clone() }
     }
 
     /// Takes one token, or returns how long to wait for the next.
@@ -48,9 +54,11 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
         let Some(quota) = self.quota else { return Ok(()) };
         let bucket = match self.buckets.get(key) {
             Some(bucket) => bucket,
-            None => self.buckets.get_with(key.clone(), || Arc::new(RateLimiter::direct(quota))),
+            None => self.buckets.get_with(key.clone(), || {
+                Arc::new(RateLimiter::direct_with_clock(quota, self.clock.clone()))
+            }),
         };
-        bucket.check().map_err(|not_until| not_until.wait_time_from(DefaultClock::default().now()))
+        bucket.check().map_err(|not_until| not_until.wait_time_from(self.clock.instant()))
     }
 
     /// Takes one token, as soon as there is one.
@@ -63,13 +71,11 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> KeyedRate<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
     #[tokio::test]
     async fn rate_is_waited_for() {
-        let rate = KeyedRate::per_second(20);
+        let rate = KeyedRate::per_second(20, &ServerClock::default());
         let started = Instant::now();
         for _ in 0..45 {
             rate.wait(&"a").await;
@@ -79,19 +85,22 @@ mod tests {
             took >= Duration::from_millis(200),
             "40 at once, five more at 20 per second: {took:?}"
         );
-        KeyedRate::per_second(0).wait(&"a").await;
+        KeyedRate::per_second(0, &ServerClock::default()).wait(&"a").await;
     }
 
     #[test]
     fn rate_buckets_are_separate_per_key() {
-        let rate = KeyedRate::per_second(2);
+        let clock = ServerClock::default();
+        let rate = KeyedRate::per_second(2, &clock);
         for _ in 0..4 {
             assert_eq!(rate.take(&"a"), Ok(()));
         }
         let wait = rate.take(&"a").unwrap_err();
         assert!(wait > Duration::ZERO && wait <= Duration::from_secs(1), "{wait:?}");
         assert_eq!(rate.take(&"b"), Ok(()));
-        let off = KeyedRate::per_second(0);
+        clock.advance(wait + Duration::from_millis(1));
+        assert_eq!(rate.take(&"a"), Ok(()));
+        let off = KeyedRate::per_second(0, &ServerClock::default());
         assert!((0..10_000).all(|_| off.take(&"a").is_ok()));
     }
 }

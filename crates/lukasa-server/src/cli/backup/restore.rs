@@ -93,7 +93,7 @@ impl RestoreBackupArgs {
         file: &Path,
         opened: &OpenDatabase,
     ) -> anyhow::Result<RestoreReport> {
-        if opened.is_borrowed() {
+        if opened.is_managed_elsewhere() {
             bail!("a server runs with this PostgreSQL\n  next: stop it, then restore");
         }
         let target = &opened.connect;

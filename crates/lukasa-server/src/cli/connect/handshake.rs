@@ -5,13 +5,14 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use lukasa_models::sse::SseReader;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
 use super::assistants::ServerEntry;
-use crate::cli::mcp::EventParser;
+use crate::cli::mcp::streamed_messages;
 
 /// The version that is requested; a server answers with the nearest that it supports.
 const REQUESTED_VERSION: &str = "2025-11-25";
@@ -108,9 +109,9 @@ async fn with_program(
     let (Some(to), Some(from)) = (to, from) else {
         bail!("the standard input and output of {program} cannot be opened")
     };
-    let mut talk = Program { to, from: BufReader::new(from).lines() };
-    let result = greet(&mut talk).await;
-    drop(talk);
+    let mut program = Program { to, from: BufReader::new(from).lines() };
+    let result = shake_hands(&mut program).await;
+    drop(program);
     let Err(error) = result else { return result };
     // The program's last line on standard error usually names the cause.
     let _ = child.start_kill();
@@ -124,14 +125,14 @@ async fn with_program(
     }
 }
 
-async fn greet(talk: &mut Program) -> anyhow::Result<Handshake> {
-    let mut answer = talk.ask(&initialize()).await?;
+async fn shake_hands(program: &mut Program) -> anyhow::Result<Handshake> {
+    let mut answer = program.ask(&initialize()).await?;
     if protocol(&answer).is_none() {
-        answer = talk.ask(&discover()).await?;
+        answer = program.ask(&discover()).await?;
     }
     let protocol = protocol(&answer).with_context(|| refusal(&answer))?;
-    talk.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
-    let tools = talk.ask(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).await?;
+    program.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+    let tools = program.ask(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).await?;
     Ok(Handshake { protocol, tools: tools["result"]["tools"].as_array().map_or(0, Vec::len) })
 }
 
@@ -199,9 +200,9 @@ async fn read_body(mut response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
 /// The response to the request with this id in an event stream, which may contain other messages
 /// before it and stay open after it.
 async fn streamed_response(mut response: reqwest::Response, id: &Value) -> anyhow::Result<Value> {
-    let (mut parser, mut read) = (EventParser::default(), 0);
+    let (mut events, mut read) = (SseReader::new(MAX_ANSWER_BYTES), 0);
     while let Some(piece) = response.chunk().await? {
-        if let Some(message) = find_response(parser.take(&piece), id) {
+        if let Some(message) = find_response(streamed_messages(&mut events, &piece)?, id) {
             return Ok(message);
         }
         read += piece.len();

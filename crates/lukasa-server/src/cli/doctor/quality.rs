@@ -22,7 +22,7 @@ pub(super) async fn quality(engine: &Engine) -> Vec<Check> {
             }
         };
     let figures: Vec<String> =
-        quality.figures().iter().map(|(name, figure)| print(name, figure)).collect();
+        quality.figures().iter().map(|(name, figure)| figure_text(name, figure)).collect();
     let found = match figures.is_empty() {
         true => "there are no users yet".to_owned(),
         false => format!("{DAYS} days, users: {users}; {}", figures.join(", ")),
@@ -36,7 +36,7 @@ pub(super) async fn quality(engine: &Engine) -> Vec<Check> {
 }
 
 /// A figure with its name, and whether its goal is missed.
-fn print(name: &str, figure: &Figure) -> String {
+fn figure_text(name: &str, figure: &Figure) -> String {
     let value = match name {
         "active_memories" | "learned_tokens" | "message_cost_micros" => {
             format!("{:.0}", figure.value)

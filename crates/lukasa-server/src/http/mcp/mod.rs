@@ -32,7 +32,7 @@ use serde_json::Value;
 use super::BODY_BYTES;
 use crate::api::auth::USER;
 use crate::api::body::{MAX_JSON_VALUES, ReadBody};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::recheck::HeldCredential;
 use crate::api::request::project_in;
@@ -117,10 +117,10 @@ async fn serve_user(
     mut request: Request,
 ) -> Response {
     let Ok(name) = HeaderValue::from_bytes(user.as_bytes()) else {
-        return Problem::of(ProblemCode::MalformedHeader).into_response();
+        return Problem::of(ErrorCode::MalformedHeader).into_response();
     };
     if request.headers().get(USER).is_some_and(|named| named != name) {
-        return Problem::of(ProblemCode::WrongUser).into_response();
+        return Problem::of(ErrorCode::WrongUser).into_response();
     }
     request.headers_mut().insert(USER, name);
     answer(&mcp, request).await
@@ -129,7 +129,7 @@ async fn serve_user(
 async fn answer(mcp: &Mcp, request: Request) -> Response {
     let settings = mcp.app.mcp();
     if !mcp.app.is_local() && !settings.is_allowed(request.headers(), request.uri().host()) {
-        return Problem::of(ProblemCode::CrossSite).into_response();
+        return Problem::of(ErrorCode::CrossSite).into_response();
     }
     let caller = match mcp.app.admit_mcp_caller(request.headers()).await {
         Ok((admitted, caller)) => match project_in(request.headers()) {
@@ -138,7 +138,7 @@ async fn answer(mcp: &Mcp, request: Request) -> Response {
                 McpCaller { admitted, caller, credential, project }
             }
             Err(what) => {
-                return Problem::of(ProblemCode::MalformedHeader).because(what).into_response();
+                return Problem::of(ErrorCode::MalformedHeader).because(what).into_response();
             }
         },
         Err(problem) => return refusal(problem, settings, request.headers()),
@@ -203,7 +203,7 @@ fn refusal(problem: Problem, settings: &McpSettings, headers: &HeaderMap) -> Res
 /// Metadata of the protected resource: its address and its authorization servers (RFC 9728).
 async fn describe(State(mcp): State<Mcp>, headers: HeaderMap) -> Response {
     if mcp.app.is_local() {
-        return Problem::of(ProblemCode::NotFound).into_response();
+        return Problem::of(ErrorCode::NotFound).into_response();
     }
     axum::Json(mcp.app.mcp().description(&headers)).into_response()
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::{McpCaller, panel};
 use crate::api::auth::forbidden;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::wire::MemoryView;
@@ -34,9 +35,11 @@ const RESOURCE_TTL_MS: u64 = 0;
 fn protocol_error(problem: &Problem) -> ErrorData {
     let message = format!("{}. {}", problem.title, problem.detail);
     let data = Some(json!({ "code": problem.code }));
-    match problem.code.as_str() {
-        code if code.ends_with("_not_found") => ErrorData::resource_not_found(message, data),
-        "internal" | "unavailable" => ErrorData::internal_error(message, data),
+    match problem.code {
+        code if code.as_str().ends_with("_not_found") => {
+            ErrorData::resource_not_found(message, data)
+        }
+        ErrorCode::Internal | ErrorCode::Unavailable => ErrorData::internal_error(message, data),
         _ => ErrorData::invalid_request(message, data),
     }
 }

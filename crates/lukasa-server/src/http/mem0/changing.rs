@@ -16,7 +16,7 @@ use super::shape::PARTIES;
 use super::{caller_about, derive_key, malformed, resolve_id, resolve_item, shape};
 use crate::api::App;
 use crate::api::auth::WriteCredential;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
@@ -155,7 +155,7 @@ pub(super) async fn forget_all(
     let (filter, parties, _) = query.read()?;
     if parties.user_id.is_none() && !filter.selects() {
         // Everything is forgotten only if the request names the user.
-        return Err(Problem::of(ProblemCode::UserRequired));
+        return Err(Problem::of(ErrorCode::UserRequired));
     }
     let user = parties.user_id.as_deref();
     let caller = caller_about(&app, &admitted, &headers, user).await?;
@@ -171,7 +171,7 @@ pub(super) async fn forget_entity(
 ) -> Result<Json<Value>, Problem> {
     let field = format!("{kind}_id");
     if field != "user_id" && !PARTIES.contains(&field.as_str()) {
-        return Err(Problem::of(ProblemCode::NotFound));
+        return Err(Problem::of(ErrorCode::NotFound));
     }
     let filter = Mem0Filter::is(&field, &name);
     let user = filter.user().unwrap_or_default();

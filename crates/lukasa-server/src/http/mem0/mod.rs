@@ -34,7 +34,7 @@ use self::shape::{Mem0Id, PARTIES};
 use super::TURNS_BYTES;
 use crate::api::App;
 use crate::api::auth;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -145,7 +145,7 @@ async fn caller_of_item(
     let mut headers = headers.clone();
     if let Some(user) = user {
         let name = HeaderValue::from_bytes(user.as_bytes());
-        headers.insert(auth::USER, name.map_err(|_| Problem::of(ProblemCode::MalformedHeader))?);
+        headers.insert(auth::USER, name.map_err(|_| Problem::of(ErrorCode::MalformedHeader))?);
     }
     let user = auth::user_of(app, admitted, &headers)?;
     if place == 0 {
@@ -174,13 +174,12 @@ async fn resolve_item(
     id: &str,
     place: usize,
 ) -> Result<(Caller, Target), Problem> {
-    let absent = || Problem::of(ProblemCode::MemoryNotFound);
+    let absent = || Problem::of(ErrorCode::MemoryNotFound);
     let id = Mem0Id::parse(id);
     let caller = caller_of_item(app, admitted, headers, id.user.as_deref(), place).await;
     let caller = caller.map_err(|problem| {
-        let other_user =
-            problem.is(ProblemCode::WrongUser) || problem.is(ProblemCode::UserRequired);
-        if other_user || problem.is(ProblemCode::MalformedHeader) { absent() } else { problem }
+        let other_user = problem.is(ErrorCode::WrongUser) || problem.is(ErrorCode::UserRequired);
+        if other_user || problem.is(ErrorCode::MalformedHeader) { absent() } else { problem }
     })?;
     let memory = id.memory.parse().map_err(|_| absent())?;
     Ok((caller, Target::Id(memory)))
@@ -197,7 +196,7 @@ fn derive_key(request: &mut lukasa_engine::Request, write: &str) {
 
 /// A problem with the body.
 fn malformed(what: &str) -> Problem {
-    Problem::of(ProblemCode::MalformedBody).because(what)
+    Problem::of(ErrorCode::MalformedBody).because(what)
 }
 
 /// Parses a filter, and the user it names.

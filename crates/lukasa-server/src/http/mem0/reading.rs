@@ -17,7 +17,7 @@ use super::filter::Mem0Filter;
 use super::{Parties, caller_about, malformed, parse_filter, resolve_id, shape};
 use crate::api::App;
 use crate::api::auth::{Admin, ReadCredential};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
@@ -165,7 +165,7 @@ pub(super) struct NamedQuery {
 
 impl NamedQuery {
     pub(super) fn read(self) -> Result<(Mem0Filter, Parties, Paging), Problem> {
-        let refuse = || Problem::of(ProblemCode::MalformedQuery).because("`filters` is not JSON");
+        let refuse = || Problem::of(ErrorCode::MalformedQuery).because("`filters` is not JSON");
         let Self { user_id, agent_id, app_id, run_id, filters, page, page_size } = self;
         let filters = filters.map(|text| serde_json::from_str(&text).map_err(|_| refuse()));
         let filters: Value = filters.transpose()?.unwrap_or_default();
@@ -240,7 +240,7 @@ pub(super) async fn entities(
     let decoded = |cursor: &String| {
         let name = URL_SAFE_NO_PAD.decode(cursor).ok();
         let name = name.and_then(|name| String::from_utf8(name).ok());
-        name.ok_or_else(|| Problem::of(ProblemCode::MalformedCursor))
+        name.ok_or_else(|| Problem::of(ErrorCode::MalformedCursor))
     };
     let after = query.cursor.as_ref().map(decoded).transpose()?;
     let (users, next) =

@@ -19,7 +19,7 @@ use super::authorize::{AuthorizationRequest, RequestFault, check};
 use super::page::{Page, escape};
 use super::{Addresses, NO_STORE, read_form};
 use crate::api::App;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::clock;
 
@@ -34,7 +34,7 @@ async fn signed_in(
     match app.admit(headers).await {
         Ok(admitted) if admitted.signed_in && admitted.user.is_some() => Ok(Some(admitted)),
         Ok(_) => Ok(None),
-        Err(problem) if problem.is(ProblemCode::Unauthenticated) => Ok(None),
+        Err(problem) if problem.is(ErrorCode::Unauthenticated) => Ok(None),
         Err(problem) => Err(problem.into()),
     }
 }
@@ -140,7 +140,7 @@ pub(super) async fn decide(State(app): State<App>, request: Request) -> Response
 }
 
 async fn answer(app: &App, request: Request) -> Result<String, RequestFault> {
-    let foreign = || RequestFault::from(Problem::of(ProblemCode::CrossSite));
+    let foreign = || RequestFault::from(Problem::of(ErrorCode::CrossSite));
     let headers = request.headers().clone();
     let Addresses { issuer, .. } = Addresses::of(app)?;
     let is_own = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == issuer.as_bytes());
@@ -148,8 +148,8 @@ async fn answer(app: &App, request: Request) -> Result<String, RequestFault> {
         return Err(foreign());
     }
     let by = signed_in(app, &headers).await?;
-    let by = by.ok_or_else(|| RequestFault::from(Problem::of(ProblemCode::Unauthenticated)))?;
-    let malformed = || RequestFault::from(Problem::of(ProblemCode::MalformedBody));
+    let by = by.ok_or_else(|| RequestFault::from(Problem::of(ErrorCode::Unauthenticated)))?;
+    let malformed = || RequestFault::from(Problem::of(ErrorCode::MalformedBody));
     let form = read_form(app, request).await.map_err(|_| malformed())?;
     let field = |name| form.get(name).ok().flatten().ok_or_else(malformed);
     let request = check(app, Some(field("request")?)).await?;

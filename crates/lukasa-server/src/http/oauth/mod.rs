@@ -22,7 +22,7 @@ use serde_json::json;
 
 use crate::api::App;
 use crate::api::body::ReadBody;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 /// Maximum size of a body: a consent contains a whole authorization request.
@@ -52,7 +52,7 @@ struct Addresses {
 impl Addresses {
     fn of(app: &App) -> Result<Self, Problem> {
         let found = app.issuer().zip(app.resource());
-        let (issuer, resource) = found.ok_or_else(|| Problem::of(ProblemCode::NotFound))?;
+        let (issuer, resource) = found.ok_or_else(|| Problem::of(ErrorCode::NotFound))?;
         Ok(Self { issuer, resource })
     }
 }

@@ -14,7 +14,7 @@ use lukasa_core::oauth::RedirectUri;
 use sha2::{Digest as _, Sha256};
 
 use super::NO_STORE;
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 
 const STYLE: &str = "\
@@ -68,7 +68,7 @@ impl Page {
             *STYLE_SOURCE
         );
         let Ok(policy) = HeaderValue::from_str(&policy) else {
-            return Problem::of(ProblemCode::Internal).into_response();
+            return Problem::of(ErrorCode::Internal).into_response();
         };
         let mut response = (status, html).into_response();
         // Without a referrer policy of `same-origin` the browser would send the form with the origin

@@ -19,7 +19,7 @@ use super::super::removal::Nothing;
 use super::{SessionView, TurnView, hidden_text};
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
@@ -95,10 +95,10 @@ pub async fn beacon(
 ) -> Result<Response, Problem> {
     let body = body.map_err(too_large)?;
     let beacon: Beacon = serde_json::from_slice(&body)
-        .map_err(|error| Problem::of(ProblemCode::MalformedBody).because(&error.to_string()))?;
+        .map_err(|error| Problem::of(ErrorCode::MalformedBody).because(&error.to_string()))?;
     if let Some(token) = &beacon.token {
         let value = HeaderValue::from_str(&format!("Bearer {token}"));
-        let value = value.map_err(|_| Problem::of(ProblemCode::Unauthenticated))?;
+        let value = value.map_err(|_| Problem::of(ErrorCode::Unauthenticated))?;
         headers.insert(header::AUTHORIZATION, value);
     }
     let caller = app.caller(&headers, Permission::Write).await?;
@@ -108,7 +108,7 @@ pub async fn beacon(
     match app.detached(work).await {
         // The client does not read the answer, and a missing session needs no closing.
         Ok(_) => {}
-        Err(problem) if problem.is(ProblemCode::SessionNotFound) => {}
+        Err(problem) if problem.is(ErrorCode::SessionNotFound) => {}
         Err(problem) => return Err(problem),
     }
     Ok(StatusCode::ACCEPTED.into_response())

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
-use crate::api::code::ProblemCode;
+use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::project::AskedProject;
@@ -316,7 +316,7 @@ pub async fn list_sessions(
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let unknown = || {
-        Problem::of(ProblemCode::MalformedQuery).because("`state` must be active, idle or archived")
+        Problem::of(ErrorCode::MalformedQuery).because("`state` must be active, idle or archived")
     };
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
     let project = parse_optional_project(query.project.as_deref())?;
@@ -407,15 +407,15 @@ impl AppendTurn {
                 .collect::<Result<_, Problem>>()?,
             used: used
                 .collect::<Result<_, _>>()
-                .map_err(|_| Problem::of(ProblemCode::MemoryNotFound))?,
-            retrieval: retrieval.map_err(|_| Problem::of(ProblemCode::RetrievalNotFound))?,
+                .map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?,
+            retrieval: retrieval.map_err(|_| Problem::of(ErrorCode::RetrievalNotFound))?,
             reported: false,
         })
     }
 }
 
 pub(super) fn malformed(reason: &str) -> Problem {
-    Problem::of(ProblemCode::MalformedBody).because(reason)
+    Problem::of(ErrorCode::MalformedBody).because(reason)
 }
 
 /// Messages to append, in order: between 1 and 100.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use lukasa_server::api::TABLE;
+use lukasa_server::api::ErrorCode;
 use lukasa_server::http::VERSION;
 use serde_json::json;
 
@@ -89,7 +89,7 @@ async fn unsupported_api_version_is_refused_and_responses_name_the_supported_one
         assert!(id.starts_with("req_") && ids.insert(id.clone()), "{id}");
         if !answer.is_good() {
             assert_eq!(answer.header("content-type"), Some("application/problem+json"));
-            assert!(TABLE.iter().any(|entry| entry.code == answer.code()), "{}", answer.text());
+            assert!(ErrorCode::parse(&answer.code()).is_some(), "{}", answer.text());
             assert!(!answer.text().contains(&id), "the body does not depend on the request");
         }
     }
@@ -206,7 +206,7 @@ async fn malformed_requests_never_cause_a_server_error() {
     let mut faults = Vec::new();
     let mut judge = |what: String, answer: &Answer| {
         let problem = answer.header("content-type") == Some("application/problem+json")
-            && TABLE.iter().any(|entry| entry.code == answer.code());
+            && ErrorCode::parse(&answer.code()).is_some();
         if answer.status >= 500 || !(answer.is_good() || problem) {
             let what: String = what.chars().take(120).collect();
             faults.push(format!("{what}: {} {}", answer.status, answer.text()));

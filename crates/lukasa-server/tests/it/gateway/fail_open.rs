@@ -21,7 +21,7 @@ async fn gateway_answers_without_the_database() {
     assert!(fixture.last().json().to_string().contains("Likes tea"));
     fixture.line.cut();
     // Longer than a cached admission is used without a check.
-    fixture.cache_clock.advance(CREDENTIAL_LEASE);
+    fixture.clock.advance(CREDENTIAL_LEASE);
     let mut history = vec!["Hello".to_owned(), "Answer 0".to_owned()];
     for n in 1..6 {
         history.push(format!("Message {n}"));
@@ -133,6 +133,6 @@ async fn refused_key_is_removed_from_the_admission_cache() {
     fixture.line.cut();
     say(&ada, &["Hello"]).await.expect(401);
     // Longer than a cached refusal is used without a check.
-    fixture.cache_clock.advance(Duration::from_secs(5));
+    fixture.clock.advance(Duration::from_secs(5));
     say(&ada, &["Hello"]).await.expect(503);
 }

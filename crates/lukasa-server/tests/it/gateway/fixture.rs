@@ -7,7 +7,7 @@ use std::time::Duration;
 use lukasa_engine::{ConnectOptions, Engine};
 use lukasa_models::scripted::server::{ConnectionStep, RequestRecord, ScriptedServer, head};
 use lukasa_server::api::{App, AuthMode};
-use lukasa_server::clock::{self, CacheClock};
+use lukasa_server::clock::{self, ServerClock};
 use lukasa_server::gateway::{Gateway, Upstream};
 use lukasa_server::http::router_with;
 use serde_json::{Value, json};
@@ -25,8 +25,8 @@ pub struct TestGateway {
     pub app: TestApp,
     pub service: ScriptedServer,
     pub line: Line,
-    /// The clock of the credentials that the gateway has cached.
-    pub cache_clock: CacheClock,
+    /// The clock of the server with the gateway.
+    pub clock: ServerClock,
     base: String,
     engine: Engine,
     server: JoinHandle<()>,
@@ -63,11 +63,11 @@ impl TestGateway {
         engine.embeddings.settle_model(clock::now()).await.unwrap().unwrap();
         let upstream = Upstream::new(&format!("{}/v1", service.base), Some(SERVER_KEY)).unwrap();
         let own = App::new(engine.clone(), auth);
-        let cache_clock = own.cache_clock().clone();
+        let clock = own.clock().clone();
         // A busy machine must not look like a slow database; one test sets a shorter deadline.
         let gateway = Gateway::new(own.clone(), Some(upstream)).with_deadline(deadline);
         let (base, server) = serve(router_with(own, gateway)).await;
-        Self { app, service, line, cache_clock, base, engine, server }
+        Self { app, service, line, clock, base, engine, server }
     }
 
     /// Another server with the same service behind its gateway, over the same database.

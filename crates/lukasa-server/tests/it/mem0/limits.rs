@@ -9,6 +9,7 @@ use super::{added, all, as_token, texts};
 use crate::app::TestApp;
 
 const BATCH: &str = "/mem0/v1/batch/";
+const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
 async fn mem0_batch_larger_than_the_burst_is_completed() {
@@ -18,8 +19,8 @@ async fn mem0_batch_larger_than_the_burst_is_completed() {
     let mut ids = Vec::new();
     for number in 0..10 {
         ids.push(added(&mem0, "alice", &format!("I own bicycle number {number}")).await);
-        // Below the rate, so that only the batches wait.
-        tokio::time::sleep(Duration::from_millis(350)).await;
+        // Only the batches exceed the rate.
+        app.clock.advance(SECOND);
     }
     let items = |change: fn(usize) -> Value| -> Value {
         let item = |(number, id): (usize, &String)| {
@@ -31,13 +32,13 @@ async fn mem0_batch_larger_than_the_burst_is_completed() {
     };
     let changes = items(|number| json!({ "text": format!("I own boat number {number}") }));
     mem0.put(BATCH, json!({ "memories": changes })).await.expect(200);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    app.clock.advance(SECOND);
     let list = all(&mem0, json!({ "user_id": "alice" })).await.expect(200);
     assert!(texts(&list).iter().all(|text| text.contains("boat")), "{:?}", texts(&list));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    app.clock.advance(SECOND);
     let all_items = json!({ "memories": items(|_| json!({})) });
     mem0.call("DELETE", BATCH, Some(all_items)).await.expect(200);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    app.clock.advance(SECOND);
     let list = all(&mem0, json!({ "user_id": "alice" })).await.expect(200);
     assert_eq!(texts(&list), Vec::<String>::new());
 }

@@ -1,6 +1,6 @@
 //! Tokens and passwords in the values of HTTP `Authorization` headers.
 
-use super::named_values::{SplitText, VALUE_BYTES, is_odd};
+use super::named_values::{SplitText, VALUE_BYTES, has_inner_capital};
 use super::{FoundSecret, SecretKind, head, is_placeholder};
 
 /// Tokens after "Bearer", and names with passwords after "Basic".
@@ -34,7 +34,7 @@ fn is_token68(b: u8) -> bool {
 
 fn is_bearer(token: &str) -> bool {
     let digits = token.bytes().any(|b| b.is_ascii_digit());
-    token.len() >= 16 && (digits || (is_odd(token) && token.len() >= 24))
+    token.len() >= 16 && (digits || (has_inner_capital(token) && token.len() >= 24))
 }
 
 /// Whether the base64 text decodes to a name, a colon and a password.

@@ -193,7 +193,7 @@ fn value_after<'t>(
             || (owner > 0 && owner < MAX_OWNER_WORDS && !said)
         {
             let run = head(split_text.run_at(words[at].start).text, JUDGED_BYTES);
-            if owner > 0 && fits(value, run, false) && is_mixed(run) && run.len() >= 6 {
+            if owner > 0 && looks_like(value, run, false) && is_mixed(run) && run.len() >= 6 {
                 break;
             }
             owner += 1;
@@ -217,7 +217,7 @@ fn value_after<'t>(
             .chars()
             .next()
             .is_none_or(|c| c.is_ascii_punctuation() || "。！？，」』”’…".contains(c));
-    if !fits(value, judged, said) {
+    if !looks_like(value, judged, said) {
         return if value == Value::Code { later_code(split_text, at) } else { None };
     }
     if is_placeholder(judged) {
@@ -305,18 +305,21 @@ fn whole_value<'t>(split_text: &SplitText<'t>, start: usize, value: Value) -> Ru
     if own.len() > run.text.len() { Run { text: own, start } } else { run }
 }
 
-fn fits(value: Value, run: &str, said: bool) -> bool {
+/// Whether a run has the form of such a value; less is enough if the text says that it is one.
+fn looks_like(value: Value, run: &str, said: bool) -> bool {
     let length = run.chars().count();
     let digits = run.chars().filter(char::is_ascii_digit).count();
     let only_digits = run.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.'));
     match value {
         Value::Password => {
-            (length >= 4 && is_mixed(run)) || (said && length >= 3) || (length >= 8 && is_odd(run))
+            (length >= 4 && is_mixed(run))
+                || (said && length >= 3)
+                || (length >= 8 && has_inner_capital(run))
         }
         Value::Code => {
             (only_digits && ((4..=12).contains(&digits) || are_codes(run)))
                 || (length >= 5 && digits >= 2 && is_mixed(run))
-                || (said && (5..=16).contains(&length) && is_odd(run) && run.is_ascii())
+                || (said && (5..=16).contains(&length) && has_inner_capital(run) && run.is_ascii())
         }
         // One-time codes have six digits.
         Value::StatedCode => only_digits && (digits == 6 || (said && (4..=8).contains(&digits))),
@@ -338,7 +341,7 @@ fn are_codes(run: &str) -> bool {
 }
 
 /// Whether there are capitals after the first letter, and lower-case letters.
-pub(super) fn is_odd(run: &str) -> bool {
+pub(super) fn has_inner_capital(run: &str) -> bool {
     run.chars().skip(1).any(char::is_uppercase) && run.chars().any(char::is_lowercase)
 }
 
@@ -352,7 +355,7 @@ pub(super) fn is_random(run: &str) -> bool {
     plain
         && token.len() >= 16
         && letters >= 3
-        && (digits >= 3 || (digits >= 1 && is_odd(token) && token.len() >= 20))
+        && (digits >= 3 || (digits >= 1 && has_inner_capital(token) && token.len() >= 20))
         && distinct >= 8
         && !token.contains("://")
 }

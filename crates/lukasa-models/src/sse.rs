@@ -1,13 +1,15 @@
-//! Parser for server-sent events, as far as chat models use them: only the data of each event.
+//! Parser for server-sent events: only the data of each event. All event streams are read with it.
 //!
 //! The bytes come in pieces that may end anywhere, also inside a character or between a carriage
 //! return and its line feed. An incomplete event at the end of the stream is dropped.
+
+use std::fmt;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Assembles pieces into events.
 #[derive(Debug)]
-pub(crate) struct Events {
+pub struct SseReader {
     /// The incomplete line.
     line: Vec<u8>,
     /// The data lines of the incomplete event.
@@ -22,18 +24,29 @@ pub(crate) struct Events {
 
 /// Why a stream of events cannot be read further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
+pub enum SseError {
     TooLong,
     NotText,
 }
 
-impl Events {
-    pub(crate) fn new(max_bytes: usize) -> Self {
+impl fmt::Display for SseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SseError::TooLong => "an event is too long",
+            SseError::NotText => "an event is not UTF-8",
+        })
+    }
+}
+
+impl std::error::Error for SseError {}
+
+impl SseReader {
+    pub fn new(max_bytes: usize) -> Self {
         Self { line: Vec::new(), data: None, after_return: false, begun: false, max_bytes }
     }
 
     /// Returns the events that this piece completes.
-    pub(crate) fn push(&mut self, mut piece: &[u8]) -> Result<Vec<String>, Unreadable> {
+    pub fn push(&mut self, mut piece: &[u8]) -> Result<Vec<String>, SseError> {
         let mut events = Vec::new();
         if self.after_return && !piece.is_empty() {
             self.after_return = false;
@@ -51,17 +64,17 @@ impl Events {
                 _ => rest,
             };
             if let Some(data) = self.end_line() {
-                events.push(String::from_utf8(data).map_err(|_| Unreadable::NotText)?);
+                events.push(String::from_utf8(data).map_err(|_| SseError::NotText)?);
             }
         }
         self.grow(piece)?;
         Ok(events)
     }
 
-    fn grow(&mut self, piece: &[u8]) -> Result<(), Unreadable> {
+    fn grow(&mut self, piece: &[u8]) -> Result<(), SseError> {
         let buffered = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
         if buffered + piece.len() > self.max_bytes {
-            return Err(Unreadable::TooLong);
+            return Err(SseError::TooLong);
         }
         self.line.extend_from_slice(piece);
         Ok(())
@@ -95,12 +108,26 @@ impl Events {
     }
 }
 
+/// The end of the first event in these bytes, including the blank line that ends it.
+pub(crate) fn event_end(bytes: &[u8]) -> Option<usize> {
+    let ends: [&[u8]; 3] = [b"\n\n", b"\r\n\r\n", b"\r\r"];
+    let place = |end: &&[u8]| {
+        bytes.windows(end.len()).position(|part| part == *end).map(|at| at + end.len())
+    };
+    ends.iter().filter_map(place).min()
+}
+
+/// The data of one whole event.
+pub(crate) fn event_data(event: &[u8]) -> Option<String> {
+    SseReader::new(event.len()).push(event).ok()?.pop()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Events, Unreadable};
+    use super::{SseError, SseReader};
 
     fn read(pieces: &[&[u8]]) -> Vec<String> {
-        let mut events = Events::new(1 << 10);
+        let mut events = SseReader::new(1 << 10);
         pieces.iter().flat_map(|piece| events.push(piece).unwrap()).collect()
     }
 
@@ -147,14 +174,14 @@ mod tests {
     #[test]
     fn sse_refuses_long_or_invalid_events() {
         let refused = |pieces: &[&[u8]]| {
-            let mut events = Events::new(16);
+            let mut events = SseReader::new(16);
             pieces.iter().find_map(|piece| events.push(piece).err())
         };
         assert_eq!(refused(&[b"data: 0123456789\n\n", b"data: 0123456789\n\n"]), None);
-        assert_eq!(refused(&[b"data: 0123", b"4567890\n\n"]), Some(Unreadable::TooLong));
+        assert_eq!(refused(&[b"data: 0123", b"4567890\n\n"]), Some(SseError::TooLong));
         let many: &[&[u8]] = &[b"data: 01234\n", b"data: 01234\n", b"data: 01234\n"];
-        assert_eq!(refused(many), Some(Unreadable::TooLong));
-        assert_eq!(refused(&[b"data: \xff\n\n"]), Some(Unreadable::NotText));
+        assert_eq!(refused(many), Some(SseError::TooLong));
+        assert_eq!(refused(&[b"data: \xff\n\n"]), Some(SseError::NotText));
         assert_eq!(refused(&[b": \xff\n\ndata: a\n\n"]), None);
     }
 }
