@@ -31,8 +31,6 @@ const CREDENTIAL_FALLBACK_TTL: Duration = Duration::from_mins(5);
 pub(super) const REFUSED_TTL: Duration = Duration::from_secs(5);
 /// How often the last use of a credential is stored.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
-/// How long a yes to a question is cached: longer than the question can be answered.
-const ANSWERED_TTL: Duration = Duration::from_mins(20);
 /// Maximum number of writes of a last use in flight.
 const MAX_USE_WRITES: usize = 4;
 
@@ -54,8 +52,6 @@ pub(super) struct Inner {
     /// Credentials whose use was stored in the last minute.
     pub(super) recorded_uses: Cache<String, ()>,
     pub(super) use_writes: Arc<Semaphore>,
-    /// Keys of tool questions that were answered with yes. Each answer is accepted once.
-    answered_questions: Cache<String, ()>,
     /// Idempotency keys of requests whose answers are not kept.
     done_once: Cache<String, ()>,
     readiness: Arc<Readiness>,
@@ -78,10 +74,6 @@ impl App {
             recorded_uses: Cache::builder()
                 .max_capacity(100_000)
                 .time_to_live(USE_INTERVAL)
-                .build(),
-            answered_questions: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_live(ANSWERED_TTL)
                 .build(),
             done_once: Cache::builder().max_capacity(100_000).time_to_live(ONCE_TTL).build(),
             use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
@@ -109,10 +101,6 @@ impl App {
     /// The clock of the cached credentials and refusals.
     pub fn cache_clock(&self) -> &CacheClock {
         &self.0.cache_clock
-    }
-
-    pub(crate) fn answered_questions(&self) -> &Cache<String, ()> {
-        &self.0.answered_questions
     }
 
     pub(crate) fn limits(&self) -> &Limits {
