@@ -63,7 +63,7 @@ test("tools read and write, and their writes can be undone", async () => {
   assert.ok((await client.memories.get(id)).last_confirmed_at);
   const other = (await client.memories.save("Drinks from a blue cup")).memory?.id ?? "";
   await call(client, "link_memories", { from_id: id, to_id: other });
-  assert.equal((await client.memories.links(id)).length, 1);
+  assert.equal((await client.memories.links(id).all()).length, 1);
 
   const proposed = await call(client, "propose_memory", {
     content: "Dislikes mornings",

@@ -29,7 +29,7 @@ def test_memory_is_saved_changed_and_undone(client: Lukasa) -> None:
     assert changed.memory is not None and changed.memory.version == 2
     corrected = client.correct(memory.id, tags=[], summary=None)
     assert corrected.memory is not None and corrected.memory.tags == []
-    assert client.history(memory.id)[0].content == "Prefers window seats"
+    assert next(client.history(memory.id)).content == "Prefers window seats"
 
     undone = client.undo(corrected)
     assert undone.memory is not None and undone.memory.tags == ["flights"]
@@ -93,7 +93,7 @@ def test_memories_are_linked_proposed_and_exported(client: Lukasa) -> None:
     assert one and other
     client.link(one.id, other.id, "explains")
     assert [link.relation for link in client.links(one.id)] == ["explains"]
-    client.unlink(one.id, client.links(one.id)[0].id)
+    client.unlink(one.id, next(client.links(one.id)).id)
     client.propose("Likes long walks")
     assert [waiting.content for waiting in client.proposals()] == ["Likes long walks"]
     assert client.state().memories >= 2

@@ -79,10 +79,16 @@ export const memories = (lukasa: Transport) => ({
     );
   },
 
-  /** Every version a memory ever had. */
-  async history(id: string, options?: Options): Promise<MemoryView[]> {
-    const input = { ...options, path: { id } };
-    return (await lukasa.request("GET", "/api/memory/{id}/history", input)).data;
+  /** Lists every version a memory ever had, in the order they became known. */
+  history(
+    id: string,
+    filter: Query<"GET", "/api/memory/{id}/history"> = {},
+    options?: Options,
+  ): Pages<MemoryView> {
+    return new Pages((cursor = filter.cursor) => {
+      const input = { ...options, path: { id }, query: { ...filter, cursor } };
+      return lukasa.request("GET", "/api/memory/{id}/history", input);
+    });
   },
 
   /** Finds memories that are relevant to a message. */
@@ -155,10 +161,16 @@ export const memories = (lukasa: Transport) => ({
     return lukasa.request("POST", "/api/memory/{id}/links", { ...options, path: { id }, body });
   },
 
-  /** The links of a memory. */
-  async links(id: string, options?: Options): Promise<LinkView[]> {
-    const input = { ...options, path: { id } };
-    return (await lukasa.request("GET", "/api/memory/{id}/links", input)).data;
+  /** Lists the links of a memory, in the order they were made. */
+  links(
+    id: string,
+    filter: Query<"GET", "/api/memory/{id}/links"> = {},
+    options?: Options,
+  ): Pages<LinkView> {
+    return new Pages((cursor = filter.cursor) => {
+      const input = { ...options, path: { id }, query: { ...filter, cursor } };
+      return lukasa.request("GET", "/api/memory/{id}/links", input);
+    });
   },
 
   /** Ends a link. */

@@ -125,7 +125,7 @@ export interface paths {
         patch: operations["update_memory"];
     };
     "/api/memory/{id}/history": {
-        /** List every version of a memory. */
+        /** List every version of a memory, in the order they became known. */
         get: operations["get_memory_history"];
     };
     "/api/memory/{id}/confirm": {
@@ -184,7 +184,7 @@ export interface paths {
         get: operations["get_receipt_key"];
     };
     "/api/memory/{id}/links": {
-        /** List the links of a memory. */
+        /** List the links of a memory, in the order they were made. */
         get: operations["list_links"];
         /** Link two memories. */
         post: operations["link_memories"];
@@ -1810,9 +1810,11 @@ export interface components {
             how: string;
             influence?: string | null;
         };
-        /** @description Every version of a memory, in the order they became known. */
+        /** @description A page of the versions of a memory, in the order they became known. */
         History: {
             data: components["schemas"]["MemoryView"][];
+            /** @description Pass it back as `cursor` for the next page; null at the end. */
+            next_cursor?: string | null;
         };
         /** @description What the first screen of a console shows. */
         HomeView: {
@@ -2075,9 +2077,11 @@ export interface components {
             created_at: string;
             other?: components["schemas"]["MemoryView"] | null;
         };
-        /** @description The links from and to a memory, without those to removed memories. */
+        /** @description A page of the links from and to a memory, without those to removed memories. */
         Links: {
             data: components["schemas"]["LinkView"][];
+            /** @description Pass it back as `cursor` for the next page; null at the end. */
+            next_cursor?: string | null;
         };
         Liveness: {
             /** @example ok */
@@ -4839,6 +4843,12 @@ export interface operations {
     };
     get_memory_history: {
         parameters: {
+            query?: {
+                /** @description Between 1 and 200; 50 if absent. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;
@@ -5169,6 +5179,12 @@ export interface operations {
     };
     list_links: {
         parameters: {
+            query?: {
+                /** @description Between 1 and 200; 50 if absent. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. */
+                cursor?: string;
+            };
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
                 "X-Lukasa-User"?: string;

@@ -41,22 +41,26 @@ pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster
         }
     }
     let max_memories = (versions.len() / COMMON_DIVISOR).max(RARE_MEMORIES);
-    let mut shared: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for those in memories_with.values().filter(|those| (2..=max_memories).contains(&those.len())) {
-        for (n, one) in those.iter().enumerate() {
-            for other in &those[n + 1..] {
-                // One rare word counts as much as two less rare ones.
-                *shared.entry((*one, *other)).or_default() +=
-                    if those.len() <= RARE_MEMORIES { 2 } else { 1 };
+    // How often a memory shares words with each later one. One rare word counts as much as two less
+    // rare ones. Only the counts of one memory are kept at a time.
+    let mut shared = vec![0_u32; versions.len()];
+    for (one, terms) in terms_of.iter().enumerate() {
+        shared[one..].fill(0);
+        let those = terms.keys().filter_map(|term| memories_with.get(term));
+        for those in those.filter(|those| (2..=max_memories).contains(&those.len())) {
+            let weight = if those.len() <= RARE_MEMORIES { 2 } else { 1 };
+            let later = those.partition_point(|other| *other <= one);
+            those[later..].iter().for_each(|other| shared[*other] += weight);
+        }
+        for other in one + 1..versions.len() {
+            if shared[other] >= 2 {
+                join(&mut groups, one, other);
             }
         }
     }
-    for ((one, other), _) in shared.into_iter().filter(|(_, weight)| *weight >= 2) {
-        join(&mut groups, one, other);
-    }
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for at in 0..versions.len() {
-        members.entry(root(&groups, at)).or_default().push(at);
+        members.entry(root(&mut groups, at)).or_default().push(at);
     }
     let mut found: Vec<Cluster> = members
         .into_values()
@@ -79,8 +83,10 @@ fn terms(version: &Version) -> BTreeMap<Term, String> {
         .collect()
 }
 
-fn root(groups: &[usize], mut at: usize) -> usize {
+fn root(groups: &mut [usize], mut at: usize) -> usize {
     while groups[at] != at {
+        // Halves the path, so that long chains are followed once.
+        groups[at] = groups[groups[at]];
         at = groups[at];
     }
     at

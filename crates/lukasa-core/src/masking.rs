@@ -21,9 +21,18 @@ impl MaskedTurns {
         Self(turns)
     }
 
-    /// Turns made from messages that [`Exchange::mask_secrets`] has masked.
+    /// Turns made from messages that [`Exchange::mask_secrets`] has masked, or from masked turns.
     pub fn of_masked(turns: Vec<Turn>) -> Self {
         Self(turns)
+    }
+
+    pub fn into_turns(self) -> Vec<Turn> {
+        self.0
+    }
+
+    /// Removes the turns that are not to be kept.
+    pub fn retain(&mut self, keep: impl FnMut(&Turn) -> bool) {
+        self.0.retain(keep);
     }
 }
 

@@ -31,15 +31,27 @@ pub struct StateHash {
 /// Facts and the links between them. `versions` and `links` are those known now, in any order.
 pub fn of_memories(versions: &[Version], links: &[Link]) -> String {
     let kept = versions.iter().filter(|version| version.state != State::Trashed);
-    let facts: BTreeSet<FactId> = kept.clone().map(|version| version.fact).collect();
+    let facts: BTreeSet<FactId> = kept.map(|version| version.fact).collect();
     let links = links.iter().filter(|l| facts.contains(&l.from) && facts.contains(&l.to));
-    let lines = kept
-        .map(version_state)
-        .chain(links.map(|link| json!({"link": link.relation, "from": link.from, "to": link.to})));
-    digest(lines)
+    digest(versions.iter().filter_map(version_line).chain(links.map(link_line)))
 }
 
-fn version_state(version: &Version) -> Value {
+pub fn of_episodes(episodes: &[Episode]) -> String {
+    digest(episodes.iter().map(episode_line))
+}
+
+/// Sessions and their turns.
+pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
+    digest(sessions.iter().filter_map(session_line).chain(turns.iter().map(turn_line)))
+}
+
+/// Observations outside the trash.
+pub fn of_observations(observations: &[Observation]) -> String {
+    digest(observations.iter().map(observation_line))
+}
+
+/// The line of a version in the hash of memories; `None` in the trash.
+pub fn version_line(version: &Version) -> Option<String> {
     let Version {
         fact,
         number,
@@ -61,36 +73,33 @@ fn version_state(version: &Version) -> Value {
         closed_by: _,
         reopens: _,
     } = version;
-    json!({
+    if *state == State::Trashed {
+        return None;
+    }
+    Some(canonical(&json!({
         "fact": fact, "number": number, "claim": claim, "state": state, "tier": tier,
         "origin": origin, "extracted": extracted, "confidence": confidence, "session": session,
         "turns": turns, "confirmed_at": confirmed_at, "last_confirmed_at": last_confirmed_at,
         "consented_at": consented_at, "valid": valid,
-    })
+    })))
 }
 
-pub fn of_episodes(episodes: &[Episode]) -> String {
-    digest(episodes.iter().map(|episode| json!(episode)))
+/// The line of a link in the hash of memories; it counts only if both facts do.
+pub fn link_line(link: &Link) -> String {
+    canonical(&json!({"link": link.relation, "from": link.from, "to": link.to}))
 }
 
-/// Sessions and their turns.
-pub fn of_sessions(sessions: &[Session], turns: &[Turn]) -> String {
-    let sessions = sessions.iter().filter(|session| session.trashed_at.is_none());
-    digest(sessions.map(session_state).chain(turns.iter().map(|turn| json!(turn))))
+/// The line of an episode in the hash of episodes.
+pub fn episode_line(episode: &Episode) -> String {
+    canonical(&json!(episode))
 }
 
-/// One observation, as a part of [`of_observations`].
-pub fn of_observation(observation: &Observation) -> String {
-    digest(std::iter::once(json!(observation)))
-}
-
-/// Observations outside the trash, by the hash of each: their payloads need not be in memory at once.
-pub fn of_observations(hashes: Vec<String>) -> String {
-    digest(hashes.into_iter().map(Value::from))
-}
-
-/// Leaves out what a model derived from the turns, such as a generated title: it can be made again.
-fn session_state(session: &Session) -> Value {
+/// The line of a session in the hash of sessions; `None` in the trash. It leaves out what a model
+/// derived from the turns, such as a generated title: it can be made again.
+pub fn session_line(session: &Session) -> Option<String> {
+    if session.trashed_at.is_some() {
+        return None;
+    }
     let title = session.title.as_ref().filter(|_| session.named_from.is_none());
     let mut state = json!({
         "id": session.id, "title": title, "opened_at": session.opened_at,
@@ -101,19 +110,43 @@ fn session_state(session: &Session) -> Value {
     if let Some(project) = &session.project {
         state["project"] = json!(project);
     }
-    state
+    Some(canonical(&state))
 }
 
-/// The digest of these values as a set, independent of their order.
-fn digest(values: impl Iterator<Item = Value>) -> String {
-    let mut lines: Vec<String> = values.map(|value| canonical(&value)).collect();
-    lines.sort_unstable();
-    let mut hash = Sha256::new();
-    for line in lines {
-        hash.update(line.as_bytes());
-        hash.update(b"\n");
+/// The line of a turn in the hash of sessions.
+pub fn turn_line(turn: &Turn) -> String {
+    canonical(&json!(turn))
+}
+
+/// The line of an observation in the hash of observations: the hash of its content.
+pub fn observation_line(observation: &Observation) -> String {
+    canonical(&Value::from(digest(std::iter::once(canonical(&json!(observation))))))
+}
+
+/// The hash of a set of lines, computed while they arrive in order.
+#[derive(Default)]
+pub struct LineHash(Sha256);
+
+impl LineHash {
+    /// Adds the next line in the order of their bytes. An equal line counts again.
+    pub fn push(&mut self, line: &str) {
+        self.0.update(line.as_bytes());
+        self.0.update(b"\n");
     }
-    hex::encode(hash.finalize())
+
+    /// The hash as hexadecimal digits.
+    pub fn finish(self) -> String {
+        hex::encode(self.0.finalize())
+    }
+}
+
+/// The hash of these lines, independent of their order.
+pub fn digest(lines: impl Iterator<Item = String>) -> String {
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort_unstable();
+    let mut hash = LineHash::default();
+    lines.iter().for_each(|line| hash.push(line));
+    hash.finish()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use lukasa_core::context::block::{DynamicInput, Finding, dynamic};
 use lukasa_core::fact::{Claim, State, Tier, Version};
 use lukasa_core::id::Ids;
 use lukasa_core::import::{Format, MemoryItem, judge};
+use lukasa_core::learning::quotations::typed_places_of_all;
 use lukasa_core::learning::{Transcript, explicit, own, summary};
 use lukasa_core::memory_block;
 use lukasa_core::vault::{
@@ -467,6 +468,32 @@ fn quotation_search_inside_words_costs_linear_time() {
             count_places(&turn, quote) + count_places(&turn, &format!("{before}{quote}"))
         });
     }
+}
+
+#[test]
+fn sentences_that_are_compared_with_a_claim_are_bounded_for_many_quotations() {
+    // Every quotation is in every turn, and every sentence is another one.
+    let quotations: Vec<String> = (0..20).map(|n| format!("quotation {n}")).collect();
+    let sentence = |n: usize| format!("{} in turn {n}.", quotations.join(" "));
+    let turns: Vec<Turn> = (0..200).map(|n| turn(&sentence(n))).collect();
+    let transcript = Transcript::of(&turns, &[]);
+    let compared = |quotations: &[String]| {
+        let places = typed_places_of_all(&transcript, quotations, Timestamp::MIN);
+        places.map(|place| place.sentence).collect::<Vec<_>>()
+    };
+    assert_eq!(compared(&quotations[..1]).len(), 20);
+    let all = compared(&quotations);
+    assert_eq!(all.len(), 40);
+    assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), 40, "each once");
+    // The same sentence in many turns is compared once, and the last quotation has its share.
+    let mut turns: Vec<Turn> = (0..200).map(|_| turn(&sentence(0))).collect();
+    turns.push(turn("quotation 19 elsewhere."));
+    let transcript = Transcript::of(&turns, &[]);
+    let places = typed_places_of_all(&transcript, &quotations, Timestamp::MIN);
+    assert_eq!(
+        places.map(|place| place.sentence).collect::<Vec<_>>(),
+        [sentence(0), "quotation 19 elsewhere.".to_owned()]
+    );
 }
 
 #[test]

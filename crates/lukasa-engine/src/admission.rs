@@ -6,8 +6,10 @@ use lukasa_core::admission::{
     project_fault, without_authority,
 };
 use lukasa_core::consolidation::focus::SESSION_EVIDENCE;
+use lukasa_core::learning::Transcript;
 use lukasa_core::learning::explicit;
-use lukasa_core::learning::transcript::{QuoteMatch, Transcript};
+use lukasa_core::learning::quotations::typed_places_of_all;
+use lukasa_core::learning::transcript::QuoteMatch;
 use lukasa_core::limits::{EVIDENCE_CHARS, EVIDENCE_ITEMS};
 use lukasa_core::session::session_name_fault;
 use lukasa_core::{
@@ -26,10 +28,6 @@ const INLINE_CHARS: usize = 4_000;
 pub(crate) const NOT_KEPT: &str = "source text not kept";
 /// How many of a session's last turns are searched for a quotation.
 const QUOTED_TURNS: i64 = 200;
-/// Shorter quotations are not searched for: they occur by chance.
-const MIN_QUOTE_CHARS: usize = 8;
-/// How many places where the user typed a quotation are compared with a claim.
-const MAX_PLACES: usize = 20;
 /// The kind of evidence that is a quotation of the user.
 const QUOTE: &str = "quote";
 
@@ -287,17 +285,6 @@ pub(crate) async fn latest_turns(
     Ok(Some(LatestTurns { turns, keeps_words, project: stored.project }))
 }
 
-/// The first places where the user typed a quotation after a time, oldest first.
-pub(crate) fn typed_places(
-    transcript: &Transcript,
-    quote: &str,
-    after: Timestamp,
-) -> impl Iterator<Item = QuoteMatch> {
-    let is_searched = quote.chars().count() >= MIN_QUOTE_CHARS;
-    let places = is_searched.then(|| transcript.typed_places(quote, after));
-    places.into_iter().flatten().take(MAX_PLACES)
-}
-
 /// Checks the number and the length of quotations, which are all searched for.
 pub(crate) fn check_quotations(quotations: &[String]) -> Result<()> {
     let is_long = |quote: &String| quote.chars().count() > EVIDENCE_CHARS;
@@ -342,8 +329,7 @@ pub(crate) async fn find_quotation(
     let search = move || {
         // The latest turns of the session: nothing follows them.
         let transcript = Transcript::of(&turns, &[]);
-        let mut places =
-            quotations.iter().flat_map(|quote| typed_places(&transcript, quote, Timestamp::MIN));
+        let mut places = typed_places_of_all(&transcript, &quotations, Timestamp::MIN);
         places.find_map(|found| {
             let (said, old) = (found.sentence.as_str(), old.as_ref());
             let counts = match is_statement {
@@ -397,7 +383,8 @@ pub(crate) async fn verify_evidence(
     let verify = move || {
         let transcript = Transcript::of(&turns, &[]);
         let verified = evidence.iter().filter_map(|item| {
-            match typed_places(&transcript, &item.description, Timestamp::MIN).next() {
+            let quotation = std::slice::from_ref(&item.description);
+            match typed_places_of_all(&transcript, quotation, Timestamp::MIN).next() {
                 Some(found) => Some(quoted_evidence(&found, keeps_words)),
                 None if [QUOTE, SESSION_EVIDENCE].contains(&item.kind.as_str()) => None,
                 None => Some(ClaimEvidence::of(&item.kind, &item.description)),

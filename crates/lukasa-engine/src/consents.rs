@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use lukasa_core::audit::{AuditActor, AuditEntry, AuditEvent};
+use lukasa_core::time::micros;
 use lukasa_core::{
     CallerKind, Domain, DomainConsent, Operation, Refusal, Sources, Timestamp, Verb,
 };
-use lukasa_store::{Batch, audit, context, domain, domain_question};
+use lukasa_store::{Batch, audit, context, domain, domain_question, idempotency};
+use sha2::{Digest, Sha256};
 
 use crate::directory::learn_left_out;
 use crate::error::{Error, Result};
@@ -25,6 +27,23 @@ pub struct Consents {
 impl Consents {
     pub(crate) fn new(parts: Arc<Parts>, transactions: Transactions) -> Self {
         Self { parts, transactions }
+    }
+
+    /// Takes an answer of the user to a question that a client was asked, named by the signed key of
+    /// the question. Each can be taken once, on whichever server; false if it was taken before.
+    pub async fn take_answer(&self, request: &Request, question: &str) -> Result<bool> {
+        let scope = self.transactions.write(request).await?;
+        let now = micros(request.moment.now);
+        let is_new = idempotency::claim(&scope, &answer_key(question), now).await?;
+        scope.commit().await?;
+        Ok(is_new)
+    }
+
+    /// Returns an answer that was taken and had no effect, so that it can be taken again.
+    pub async fn return_answer(&self, request: &Request, question: &str) -> Result<()> {
+        let scope = self.transactions.write(request).await?;
+        idempotency::release(&scope, &answer_key(question)).await?;
+        Ok(scope.commit().await?)
     }
 
     /// Opens a domain, and lets memories that are inferred about it be used without asking for each.
@@ -158,4 +177,9 @@ fn note(batch: &mut Batch, writing: &Writing<'_>, name: &str, given: bool) {
     let entry = AuditEntry::done(AuditEvent::DomainConsent, AuditActor::of(writing.caller()), at);
     let entry = entry.about(scope.user()).subject(writing.stamp.operation);
     audit::append(batch, scope, &entry.detail(&format!("domain={name},given={given}")));
+}
+
+/// The key under which it is stored that an answer was taken, beside the idempotency keys of requests.
+fn answer_key(question: &str) -> String {
+    format!("answer {}", hex::encode(Sha256::digest(question)))
 }

@@ -223,8 +223,12 @@ pub(crate) async fn learn_left_out(
     if parts.statements {
         let mentioning = domain_question::turns(scope, name).await?;
         let turns = session::turns_by_id(scope, &mentioning).await?;
-        let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
-        tasks.extend(stating.map(|turn| Task::Statement { turn: turn.id }));
+        let find = move || {
+            let stating = turns.iter().filter(|turn| !explicit::find(turn, &[]).is_empty());
+            stating.map(|turn| turn.id).collect::<Vec<_>>()
+        };
+        let stating = parts.cpu.run(find).await?;
+        tasks.extend(stating.into_iter().map(|turn| Task::Statement { turn }));
     }
     if parts.learns() {
         let sessions = left_out::sessions_of_domain(scope, name, MAX_RELEARNED_SESSIONS);

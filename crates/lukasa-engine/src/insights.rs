@@ -163,14 +163,19 @@ impl Statistics {
             domain::closed_domains(&scope),
             recallable::links(&scope, None),
         )?;
-        versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !closed.contains(name)));
-        Ok((clusters(&versions, &links), versions))
+        // Nothing of the database is kept while the clusters are computed.
+        drop(scope);
+        let group = move || {
+            versions.retain(|v| v.claim.domain.as_ref().is_none_or(|name| !closed.contains(name)));
+            (clusters(&versions, &links), versions)
+        };
+        self.parts.cpu.run(group).await
     }
 
     /// Reads all of a user's memory, and counts and hashes it.
     pub async fn summary(&self, caller: &Caller, now: Timestamp) -> Result<MemorySummary> {
         let scope = self.transactions.read(caller, now).await?;
-        summarize(&scope).await
+        summarize(&scope, &self.parts.cpu).await
     }
 }
 

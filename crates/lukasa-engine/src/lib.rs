@@ -61,6 +61,7 @@ pub mod review;
 pub mod scrub;
 pub mod sessions;
 pub mod signing;
+mod sorted_lines;
 pub mod spaces;
 pub mod state;
 mod statements;

@@ -123,8 +123,14 @@ impl Modules {
             facts.clone(),
             queue.clone(),
         );
-        let statements =
-            Statements::new(tx(), facts.clone(), removals.clone(), recall.clone(), queue.clone());
+        let statements = Statements::new(
+            parts(),
+            tx(),
+            facts.clone(),
+            removals.clone(),
+            recall.clone(),
+            queue.clone(),
+        );
         let observations = Observations::new(tx(), policies.clone(), signatures.clone());
         let consolidation = Consolidator::new(
             parts(),
@@ -202,7 +208,7 @@ impl Modules {
             signatures: signatures.clone(),
             spaces: Spaces::new(parts()),
             undo,
-            vault: Vault::new(tx(), sessions, portraits, signatures, audit),
+            vault: Vault::new(parts(), tx(), sessions, portraits, signatures, audit),
             webhooks,
         }
     }

@@ -6,6 +6,8 @@
 //! user sees and can undo. A statement is carried out once: its idempotency key is the turn and its
 //! place in it.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use lukasa_core::learning::explicit::{self, KnownMemory, TOOL_WINDOW, TypedStatement};
 use lukasa_core::learning::judge::says_the_same;
@@ -16,9 +18,11 @@ use lukasa_store::job::ClaimedJob;
 use lukasa_store::{Batch, domain_question, fact, portrait, session};
 use lukasa_text::statement::StatementKind;
 
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::facts::{Facts, NewMemory, Target, Update};
 use crate::memory::{Memory, as_memory};
+use crate::parts::Parts;
 use crate::queue::{JobFailure, JobQueue};
 use crate::recall::Recall;
 use crate::removal::Removals;
@@ -31,6 +35,7 @@ const MAX_IMPORTANT: i64 = 100;
 /// Carries out statements.
 #[derive(Clone)]
 pub(crate) struct Statements {
+    parts: Arc<Parts>,
     transactions: Transactions,
     facts: Facts,
     removals: Removals,
@@ -40,13 +45,14 @@ pub(crate) struct Statements {
 
 impl Statements {
     pub(crate) fn new(
+        parts: Arc<Parts>,
         transactions: Transactions,
         facts: Facts,
         removals: Removals,
         recall: Recall,
         queue: JobQueue,
     ) -> Self {
-        Self { transactions, facts, removals, recall, queue }
+        Self { parts, transactions, facts, removals, recall, queue }
     }
 
     /// Carries out the statements of a turn.
@@ -66,7 +72,10 @@ impl Statements {
         let following = session::following_turns(&scope, &turn.session, &[turn.number]).await?;
         let projects = ProjectScope::of(project.as_ref());
         drop(scope);
-        for (place, stated) in explicit::find(&turn, &following).iter().enumerate() {
+        let large = turn.content.len() > LARGE_TEXT_CHARS;
+        let find = move || (explicit::find(&turn, &following), turn);
+        let (found, turn) = self.parts.cpu.run_if(large, find).await?;
+        for (place, stated) in found.iter().enumerate() {
             let request = request.of_statement(&turn.id.to_string(), place, vec![turn.id]);
             match self.carry_out_one(&request, &turn, stated, &projects).await {
                 Ok(()) => {}

@@ -7,6 +7,7 @@ use lukasa_core::{Role, Turn, TurnId};
 use lukasa_store::{Scope, session};
 use lukasa_text::statement;
 
+use crate::cpu::{LARGE_TEXT_CHARS, interrupted};
 use crate::error::Result;
 
 /// Turns of one session in order, with the next turns of the user after them, which may take back what
@@ -28,14 +29,24 @@ impl TurnsToRead {
         Ok(Self { turns, following })
     }
 
-    pub(crate) fn transcript(&self) -> Transcript {
-        Transcript::of(&self.turns, &self.following)
+    /// Attributes the text of the turns; that of long ones off the async threads.
+    pub(crate) async fn transcript(&self) -> Result<Transcript> {
+        let all = self.turns.iter().chain(&self.following);
+        if all.map(|turn| turn.content.len()).sum::<usize>() <= LARGE_TEXT_CHARS {
+            return Ok(Transcript::of(&self.turns, &self.following));
+        }
+        let (turns, following) = (self.turns.clone(), self.following.clone());
+        let read = move || Transcript::of(&turns, &following);
+        tokio::task::spawn_blocking(read).await.map_err(interrupted)
     }
 
     /// Whether the user has taken back some of the words since they were read.
     pub(crate) async fn were_retracted_since(&self, scope: &Scope) -> Result<bool> {
         let now = Self::load(scope, self.turns.clone()).await?;
-        Ok(now.following != self.following && now.transcript() != self.transcript())
+        if now.following == self.following {
+            return Ok(false);
+        }
+        Ok(now.transcript().await? != self.transcript().await?)
     }
 }
 

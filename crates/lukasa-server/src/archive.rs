@@ -8,8 +8,8 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use anyhow::{Context as _, anyhow, bail, ensure};
 use lukasa_core::archive::{self, Contents, FileSum, MANIFEST, MARKDOWN, Manifest};
 use lukasa_core::{Caller, StateHash, Timestamp};
-use lukasa_engine::Engine;
-use lukasa_engine::archive::{Archive, ExportSnapshot};
+use lukasa_engine::archive::{Archive, Blocks, ExportSnapshot};
+use lukasa_engine::{Engine, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -99,8 +99,8 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     let mut packing = Packer::begin()?;
     packing.file(archive::README)?;
     packing.write(archive::README_TEXT.as_bytes())?;
-    pack_markdown(&mut packing, &export, now).await?;
-    pack_rows(&mut packing, &export).await?;
+    packing = pack_markdown(packing, &export, now).await?;
+    packing = pack_rows(packing, &export).await?;
     packing.json(archive::POLICY, &export.policy().await?)?;
     packing.json(archive::DOMAINS, &export.domains().await?)?;
     packing.close();
@@ -149,54 +149,49 @@ pub fn pack_unsigned(
 }
 
 async fn pack_markdown(
-    packing: &mut Packer,
+    mut packing: Packer,
     export: &ExportSnapshot,
     now: Timestamp,
-) -> anyhow::Result<()> {
-    for page in export.pages(now).await? {
-        packing.file(&format!("{MARKDOWN}{}", page.path))?;
-        packing.write(page.content.as_bytes())?;
-    }
-    Ok(())
-}
-
-/// Writes a file of lines, page by page: `$page` is the next page after the last row of the one before.
-macro_rules! paged {
-    ($packing:ident, $name:expr, |$last:ident| $page:expr) => {
-        $packing.file($name)?;
-        let mut rows = Vec::new();
-        loop {
-            let page = {
-                let $last = rows.last();
-                $page.await?
-            };
-            if page.is_empty() {
-                break;
-            }
-            $packing.lines(&page)?;
-            rows = page;
+) -> anyhow::Result<Packer> {
+    let pages = export.pages(now).await?;
+    let pack = move || {
+        for page in pages {
+            packing.file(&format!("{MARKDOWN}{}", page.path))?;
+            packing.write(page.content.as_bytes())?;
         }
+        Ok(packing)
     };
+    export.run(pack).await?
 }
 
-async fn pack_rows(packing: &mut Packer, export: &ExportSnapshot) -> anyhow::Result<()> {
-    use lukasa_core::{Episode, Link, Observation, Operation, Session, Turn, Version};
-    for (name, trashed) in [(archive::MEMORIES, false), (archive::TRASH, true)] {
-        paged!(packing, name, |last| export.memories(last.map(|v: &Version| v.fact), trashed));
+/// Writes a file of lines, block by block.
+async fn pack_lines<T: Serialize + Send + 'static>(
+    mut packing: Packer,
+    name: &'static str,
+    export: &ExportSnapshot,
+    mut blocks: Blocks<T>,
+) -> anyhow::Result<Packer> {
+    packing.file(name)?;
+    while let Some(block) = blocks.next().await.map_err(Error::from)? {
+        let pack = move || packing.lines(&block.rows).map(|()| packing);
+        packing = export.run(pack).await??;
     }
-    paged!(packing, archive::LINKS, |last| export.links(last.map(|link: &Link| link.id)));
-    paged!(packing, archive::OPERATIONS, |last| export
-        .operations(last.map(|operation: &Operation| operation.at)));
-    paged!(packing, archive::EPISODES, |last| export
-        .episodes(last.map(|episode: &Episode| episode.id)));
-    paged!(packing, archive::SESSIONS, |last| export
-        .sessions(last.map(|session: &Session| session.id.as_str())));
-    paged!(packing, archive::TURNS, |last| export
-        .turns(last.map(|turn: &Turn| (turn.session.as_str(), turn.number))));
-    paged!(packing, archive::OBSERVATIONS, |last| export
-        .observations(last.map(|observation: &Observation| observation.id)));
-    paged!(packing, archive::USAGE, |last| export.usage(last));
-    Ok(())
+    Ok(packing)
+}
+
+async fn pack_rows(mut packing: Packer, export: &ExportSnapshot) -> anyhow::Result<Packer> {
+    for (name, trashed) in [(archive::MEMORIES, false), (archive::TRASH, true)] {
+        packing = pack_lines(packing, name, export, export.memories(trashed).await?).await?;
+    }
+    packing = pack_lines(packing, archive::LINKS, export, export.links().await?).await?;
+    let operations = export.operations().await?;
+    packing = pack_lines(packing, archive::OPERATIONS, export, operations).await?;
+    packing = pack_lines(packing, archive::EPISODES, export, export.episodes().await?).await?;
+    packing = pack_lines(packing, archive::SESSIONS, export, export.sessions().await?).await?;
+    packing = pack_lines(packing, archive::TURNS, export, export.turns().await?).await?;
+    let observations = export.observations().await?;
+    packing = pack_lines(packing, archive::OBSERVATIONS, export, observations).await?;
+    pack_lines(packing, archive::USAGE, export, export.usage().await?).await
 }
 
 /// An uploaded export whose files were checked against its manifest.

@@ -439,7 +439,7 @@ pub async fn retrieval_before(
     one(&scope.query(SQL, &[&scope.user().uuid(), &session, &before]).await?, retrieval)
 }
 
-fn use_of(row: &Row) -> Result<Usage> {
+pub(crate) fn use_of(row: &Row) -> Result<Usage> {
     let mut c = Columns::of(row, "usage");
     Ok(Usage {
         id: UsageId::from_uuid(c.take()?),
@@ -496,6 +496,23 @@ pub struct UsagePlace {
     pub fact: FactId,
 }
 
+/// Uses of the user's memories, newest first; without a limit all of them.
+pub(crate) const USAGE: &str = "select * from ( \
+      select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at, \
+             prediction_id, by_user \
+        from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
+      union all \
+      select r.retrieval_id, f.fact_id, r.session_id, r.retrieval_id, null::uuid, 'retrieved', \
+             null, r.at, null::uuid, false \
+        from retrieval r left join given_baseline b \
+          on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
+        lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \
+       where r.user_id = $1 and ($2::uuid is null or f.fact_id = $2) \
+         and not r.trace ? 'preview') used \
+    where $3::timestamptz is null or at < $3 \
+       or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
+    order by at desc, usage_id, fact_id limit $6";
+
 /// Up to `limit` uses after `after`, newest first: facts put into prompts by retrievals, and uses
 /// reported by applications; optionally of one fact only.
 pub async fn usage(
@@ -504,26 +521,11 @@ pub async fn usage(
     after: Option<UsagePlace>,
     limit: i64,
 ) -> Result<Vec<Usage>> {
-    const SQL: &str = "select * from ( \
-          select usage_id, fact_id, session_id, retrieval_id, turn_id, type, influence, at, \
-                 prediction_id, by_user \
-            from usage where user_id = $1 and ($2::uuid is null or fact_id = $2) \
-          union all \
-          select r.retrieval_id, f.fact_id, r.session_id, r.retrieval_id, null::uuid, 'retrieved', \
-                 null, r.at, null::uuid, false \
-            from retrieval r left join given_baseline b \
-              on b.user_id = r.user_id and b.etag = r.etag and b.user_id = $1, \
-            lateral (select distinct unnest(r.facts || coalesce(b.facts, '{}'))) as f (fact_id) \
-           where r.user_id = $1 and ($2::uuid is null or f.fact_id = $2) \
-             and not r.trace ? 'preview') used \
-        where $3::timestamptz is null or at < $3 \
-           or (at = $3 and (usage_id, fact_id) > ($4, $5)) \
-        order by at desc, usage_id, fact_id limit $6";
     let fact = fact.map(FactId::uuid);
     let at = after.map(|place| place.at);
     let (id, of) = (after.map(|place| place.id.uuid()), after.map(|place| place.fact.uuid()));
     let params: [Param<'_>; 6] = [&scope.user().uuid(), &fact, &at, &id, &of, &limit];
-    all(&scope.query(SQL, &params).await?, use_of)
+    all(&scope.query(USAGE, &params).await?, use_of)
 }
 
 /// Removes the records of what was put into prompts before `before`.

@@ -1,38 +1,36 @@
-//! Reads all rows about a user in a stable order: to be hashed, exported or rendered as files. One
-//! user's data is small, and no request that an assistant waits for uses this.
+//! Reads all rows about a user in a stable order: at once what is rendered as files, in blocks what
+//! is hashed or exported. No request that an assistant waits for uses this.
 
-use lukasa_core::{
-    Episode, EpisodeId, FactId, Link, LinkId, Operation, Session, Timestamp, Turn, Version,
-};
+use lukasa_core::{Episode, Link, Observation, Operation, Session, Turn, Version};
+use tokio_postgres::Row;
 
+use crate::blocks::Blocks;
+use crate::context::{USAGE, Usage, use_of};
 use crate::error::Result;
 use crate::fact::{version, version_columns};
 use crate::learning::{episode, episode_columns};
 use crate::link::{link, link_columns};
-use crate::operation::{operation, operation_columns, with_undo_state};
+use crate::observation::{observation, observation_columns};
+use crate::operation::{operation_columns, operation_with_undos};
 use crate::row::all;
 use crate::scope::{Param, Scope};
 use crate::session::{session, session_columns, turn, turn_columns};
 
+const VERSIONS: &str = concat!(
+    "select ",
+    version_columns!(),
+    " from fact_version where user_id = $1 and known_until is null \
+      order by fact_id, valid_from, version_id"
+);
+
 /// Every current version, in any state.
 pub async fn versions(scope: &Scope) -> Result<Vec<Version>> {
-    const SQL: &str = concat!(
-        "select ",
-        version_columns!(),
-        " from fact_version where user_id = $1 and known_until is null \
-          order by fact_id, valid_from, version_id"
-    );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, version)
+    all(&scope.query(VERSIONS, &[&scope.user().uuid()]).await?, version)
 }
 
-/// Every version, open or closed, except erased ones.
-pub async fn history(scope: &Scope) -> Result<Vec<Version>> {
-    const SQL: &str = concat!(
-        "select ",
-        version_columns!(),
-        " from fact_version where user_id = $1 order by fact_id, known_from, valid_from, version_id"
-    );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, version)
+/// The same in blocks.
+pub async fn version_blocks(scope: &Scope) -> Result<Blocks<Version>> {
+    Blocks::open(scope, VERSIONS, &[&scope.user().uuid()], version).await
 }
 
 /// Every open link.
@@ -45,29 +43,42 @@ pub async fn links(scope: &Scope) -> Result<Vec<Link>> {
     all(&scope.query(SQL, &[&scope.user().uuid()]).await?, link)
 }
 
-pub async fn episodes(scope: &Scope) -> Result<Vec<Episode>> {
+/// Every open link in blocks, with whether both of its facts have a version outside the trash.
+pub async fn link_blocks(scope: &Scope) -> Result<Blocks<(Link, bool)>> {
     const SQL: &str = concat!(
         "select ",
-        episode_columns!(),
-        " from episode where user_id = $1 and withdrawn_by is null \
-           and session_id not in (select session_id from session where user_id = $1 \
-             and trashed_at is not null) \
-          order by started_at, episode_id"
+        link_columns!(),
+        ", exists (select 1 from fact_version v where v.user_id = $1 and v.fact_id = l.from_fact \
+               and v.known_until is null and v.state <> 'trashed') \
+           and exists (select 1 from fact_version v where v.user_id = $1 and v.fact_id = l.to_fact \
+               and v.known_until is null and v.state <> 'trashed') as is_kept \
+          from link l where user_id = $1 and known_until is null order by link_id"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, episode)
+    let read = |row: &Row| Ok((link(row)?, row.try_get("is_kept")?));
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], read).await
 }
 
-pub async fn sessions(scope: &Scope) -> Result<Vec<Session>> {
-    const SQL: &str = concat!(
-        "select ",
-        session_columns!(),
-        " from session where user_id = $1 and not incognito order by opened_at, session_id"
-    );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, session)
+const EPISODES: &str = concat!(
+    "select ",
+    episode_columns!(),
+    " from episode where user_id = $1 and withdrawn_by is null \
+       and session_id not in (select session_id from session where user_id = $1 \
+         and trashed_at is not null) \
+      order by started_at, episode_id"
+);
+
+/// Every episode of the sessions that are not in the trash.
+pub async fn episodes(scope: &Scope) -> Result<Vec<Episode>> {
+    all(&scope.query(EPISODES, &[&scope.user().uuid()]).await?, episode)
+}
+
+/// The same in blocks.
+pub async fn episode_blocks(scope: &Scope) -> Result<Blocks<Episode>> {
+    Blocks::open(scope, EPISODES, &[&scope.user().uuid()], episode).await
 }
 
 /// Every turn of the sessions that are not in the trash.
-pub async fn turns(scope: &Scope) -> Result<Vec<Turn>> {
+pub async fn turn_blocks(scope: &Scope) -> Result<Blocks<Turn>> {
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),
@@ -76,109 +87,102 @@ pub async fn turns(scope: &Scope) -> Result<Vec<Turn>> {
              and (trashed_at is not null or incognito)) \
           order by session_id, number"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, turn)
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], turn).await
 }
 
-/// Every version of the next facts after one, whole facts at a time: either of facts in the trash,
-/// or of all others.
-pub async fn facts_after(
-    scope: &Scope,
-    after: Option<FactId>,
-    trashed: bool,
-    limit: i64,
-) -> Result<Vec<Version>> {
+/// Every version of the facts in the trash, or of all others; those of a fact follow one another.
+pub async fn history_blocks(scope: &Scope, trashed: bool) -> Result<Blocks<Version>> {
     const SQL: &str = concat!(
         "select ",
         version_columns!(),
-        " from fact_version where user_id = $1 and fact_id in ( \
-            select f.fact_id from fact f where f.user_id = $1 \
-               and ($2::uuid is null or f.fact_id > $2) \
-               and $3 = exists (select 1 from fact_version v where v.user_id = $1 \
-                     and v.fact_id = f.fact_id and v.known_until is null and v.state = 'trashed') \
-             order by f.fact_id limit $4) \
+        " from fact_version f where f.user_id = $1 \
+           and $2 = exists (select 1 from fact_version v where v.user_id = $1 \
+                 and v.fact_id = f.fact_id and v.known_until is null and v.state = 'trashed') \
           order by fact_id, known_from, valid_from, version_id"
     );
-    let after = after.map(FactId::uuid);
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &after, &trashed, &limit];
-    all(&scope.query(SQL, &params).await?, version)
+    let params: [Param<'_>; 2] = [&scope.user().uuid(), &trashed];
+    Blocks::open(scope, SQL, &params, version).await
 }
 
-/// The next links after one, including closed ones.
-pub async fn links_after(scope: &Scope, after: Option<LinkId>, limit: i64) -> Result<Vec<Link>> {
-    const SQL: &str = concat!(
-        "select ",
-        link_columns!(),
-        " from link where user_id = $1 and ($2::uuid is null or link_id > $2) \
-          order by link_id limit $3"
-    );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after.map(LinkId::uuid), &limit];
-    all(&scope.query(SQL, &params).await?, link)
+/// Every link, including closed ones.
+pub async fn all_link_blocks(scope: &Scope) -> Result<Blocks<Link>> {
+    const SQL: &str =
+        concat!("select ", link_columns!(), " from link where user_id = $1 order by link_id");
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], link).await
 }
 
-/// The next operations after a time, oldest first.
-pub async fn operations_after(
-    scope: &Scope,
-    after: Option<Timestamp>,
-    limit: i64,
-) -> Result<Vec<Operation>> {
+/// Every operation, oldest first.
+pub async fn operation_blocks(scope: &Scope) -> Result<Blocks<Operation>> {
     const SQL: &str = concat!(
         "select ",
         operation_columns!(),
-        " from operation o where o.user_id = $1 \
-           and ($2::timestamptz is null or o.recorded_at > $2) order by o.recorded_at limit $3"
+        ", undos.undo_ids, undos.undone_ids \
+          from operation o, lateral ( \
+            with recursive undo as ( \
+              select u.operation_id, u.undoes, u.recorded_at from operation u \
+               where u.user_id = $1 and u.undoes = o.operation_id \
+              union \
+              select u.operation_id, u.undoes, u.recorded_at from undo \
+                join operation u on u.user_id = $1 and u.undoes = undo.operation_id) \
+            select array_agg(operation_id order by recorded_at desc) as undo_ids, \
+                   array_agg(undoes order by recorded_at desc) as undone_ids from undo) as undos \
+         where o.user_id = $1 order by o.recorded_at"
     );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after, &limit];
-    with_undo_state(scope, all(&scope.query(SQL, &params).await?, operation)?).await
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], operation_with_undos).await
 }
 
-/// The next episodes after one, including those of sessions in the trash.
-pub async fn episodes_after(
-    scope: &Scope,
-    after: Option<EpisodeId>,
-    limit: i64,
-) -> Result<Vec<Episode>> {
+/// Every episode, including those of sessions in the trash.
+pub async fn all_episode_blocks(scope: &Scope) -> Result<Blocks<Episode>> {
     const SQL: &str = concat!(
         "select ",
         episode_columns!(),
-        " from episode where user_id = $1 and withdrawn_by is null \
-           and ($2::uuid is null or episode_id > $2) \
-          order by episode_id limit $3"
+        " from episode where user_id = $1 and withdrawn_by is null order by episode_id"
     );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after.map(EpisodeId::uuid), &limit];
-    all(&scope.query(SQL, &params).await?, episode)
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], episode).await
 }
 
-/// The next sessions after an id, including those in the trash.
-pub async fn sessions_after(
-    scope: &Scope,
-    after: Option<&str>,
-    limit: i64,
-) -> Result<Vec<Session>> {
+/// Every session, including those in the trash.
+pub async fn session_blocks(scope: &Scope) -> Result<Blocks<Session>> {
     const SQL: &str = concat!(
         "select ",
         session_columns!(),
-        " from session where user_id = $1 and not incognito \
-           and ($2::text is null or session_id > $2) order by session_id limit $3"
+        " from session where user_id = $1 and not incognito order by session_id"
     );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after, &limit];
-    all(&scope.query(SQL, &params).await?, session)
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], session).await
 }
 
-/// The next turns after one, including those of sessions in the trash.
-pub async fn turns_after(
-    scope: &Scope,
-    after: Option<(&str, i32)>,
-    limit: i64,
-) -> Result<Vec<Turn>> {
+/// Whether there is any session, also in the trash.
+pub async fn has_sessions(scope: &Scope) -> Result<bool> {
+    const SQL: &str = "select 1 from session where user_id = $1 and not incognito limit 1";
+    Ok(!scope.query(SQL, &[&scope.user().uuid()]).await?.is_empty())
+}
+
+/// Every turn, including those of sessions in the trash.
+pub async fn all_turn_blocks(scope: &Scope) -> Result<Blocks<Turn>> {
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),
         " from turn where user_id = $1 and withdrawn_by is null \
-           and ($2::text is null or (session_id, number) > ($2, $3)) \
            and session_id not in (select session_id from session where user_id = $1 and incognito) \
-          order by session_id, number limit $4"
+          order by session_id, number"
     );
-    let (session, number) = (after.map(|(session, _)| session), after.map(|(_, number)| number));
-    let params: [Param<'_>; 4] = [&scope.user().uuid(), &session, &number, &limit];
-    all(&scope.query(SQL, &params).await?, turn)
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], turn).await
+}
+
+/// Every observation outside the trash.
+pub async fn observation_blocks(scope: &Scope) -> Result<Blocks<Observation>> {
+    const SQL: &str = concat!(
+        "select ",
+        observation_columns!(),
+        " from observation where user_id = $1 and withdrawn_by is null order by observation_id"
+    );
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], observation).await
+}
+
+/// Every use of a memory, newest first.
+pub async fn usage_blocks(scope: &Scope) -> Result<Blocks<Usage>> {
+    let (none, no_limit) = (None::<uuid::Uuid>, None::<i64>);
+    let at = None::<lukasa_core::Timestamp>;
+    let params: [Param<'_>; 6] = [&scope.user().uuid(), &none, &at, &none, &none, &no_limit];
+    Blocks::open(scope, USAGE, &params, use_of).await
 }

@@ -6,6 +6,7 @@ use lukasa_core::id::VersionId;
 use lukasa_core::note::NOTE_TAG;
 use lukasa_core::record::Changes;
 use lukasa_core::{Claim, FactId, OperationId, Project, Timestamp, TurnId, Version, fingerprint};
+use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -265,6 +266,72 @@ pub async fn history(scope: &Scope, fact: FactId) -> Result<Vec<Version>> {
           order by known_from, valid_from, version_id"
     );
     all(&scope.query(SQL, &[&scope.user().uuid(), &fact.uuid()]).await?, version)
+}
+
+/// A place in the history of a fact: the last version of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryPlace {
+    pub known_from: Timestamp,
+    pub valid_from: Timestamp,
+    pub version: VersionId,
+}
+
+/// A version of a history, with the next edition of its claim, if one followed.
+fn with_next_edition(row: &Row) -> Result<(Version, Option<VersionId>)> {
+    let next: Option<Uuid> = row.try_get("next_edition")?;
+    Ok((version(row)?, next.map(VersionId::from_uuid)))
+}
+
+macro_rules! history_columns {
+    () => {
+        concat!(
+            version_columns!(),
+            ", (select n.version_id from fact_version n \
+                 where n.user_id = $1 and n.fact_id = $2 and n.number > v.number \
+                   and n.known_from >= v.known_from \
+                 order by n.known_from, n.number, n.version_id limit 1) as next_edition"
+        )
+    };
+}
+
+/// Up to `limit` versions of a fact after a place, in the order they came to be known.
+pub async fn history_page(
+    scope: &Scope,
+    fact: FactId,
+    after: Option<HistoryPlace>,
+    limit: i64,
+) -> Result<Vec<(Version, Option<VersionId>)>> {
+    const SQL: &str = concat!(
+        "select ",
+        history_columns!(),
+        " from fact_version v where user_id = $1 and fact_id = $2 \
+           and ($3::timestamptz is null or (known_from, valid_from, version_id) > ($3, $4, $5)) \
+          order by known_from, valid_from, version_id limit $6"
+    );
+    let known = after.map(|place| place.known_from);
+    let valid = after.map(|place| place.valid_from);
+    let last = after.map(|place| place.version.uuid());
+    let params: [Param<'_>; 6] =
+        [&scope.user().uuid(), &fact.uuid(), &known, &valid, &last, &limit];
+    all(&scope.query(SQL, &params).await?, with_next_edition)
+}
+
+/// The last `limit` versions of a fact, in the order they came to be known.
+pub async fn latest_history(
+    scope: &Scope,
+    fact: FactId,
+    limit: i64,
+) -> Result<Vec<(Version, Option<VersionId>)>> {
+    const SQL: &str = concat!(
+        "select ",
+        history_columns!(),
+        " from fact_version v where user_id = $1 and fact_id = $2 \
+          order by known_from desc, valid_from desc, version_id desc limit $3"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &limit];
+    let mut latest = all(&scope.query(SQL, &params).await?, with_next_edition)?;
+    latest.reverse();
+    Ok(latest)
 }
 
 /// The version number that the next version of a fact gets.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::row::{Columns, one};
-use crate::scope::{Batch, Scope};
+use crate::scope::{Batch, Param, Scope};
 
 /// The stored response of an earlier request with the same key.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,23 @@ pub fn keep(
             Box::new(at),
         ],
     );
+}
+
+/// Records that a key is used, without a response; false if it was used before.
+pub async fn claim(scope: &Scope, key: &str, at: Timestamp) -> Result<bool> {
+    const SQL: &str = "insert into idempotency (user_id, tenant_id, key, request_hash, facts, \
+                       created_at) values ($1, $2, $3, '', '{}', $4) \
+                       on conflict (user_id, key) do nothing returning 1";
+    let params: [Param<'_>; 4] = [&scope.user().uuid(), &scope.tenant().uuid(), &key, &at];
+    Ok(!scope.query(SQL, &params).await?.is_empty())
+}
+
+/// Ends the use of a key that was only claimed.
+pub async fn release(scope: &Scope, key: &str) -> Result<()> {
+    const SQL: &str =
+        "delete from idempotency where user_id = $1 and key = $2 and request_hash = ''";
+    scope.query(SQL, &[&scope.user().uuid(), &key]).await?;
+    Ok(())
 }
 
 /// Removes the responses older than `before`.

@@ -7,6 +7,7 @@
 
 pub mod audit;
 pub mod audit_retention;
+pub mod blocks;
 pub mod calibration;
 pub mod cell_admin;
 mod cells;

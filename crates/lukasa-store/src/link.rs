@@ -1,7 +1,7 @@
 //! Links between facts.
 
 use lukasa_core::id::LinkId;
-use lukasa_core::{FactId, Link, OperationId, Period, Timestamp};
+use lukasa_core::{FactId, Link, OperationId, Period, Project, ProjectScope, Timestamp};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -109,8 +109,16 @@ pub async fn find_same(
     one(&scope.query(SQL, &params).await?, link)
 }
 
-/// The open links of a fact, in both directions, whose other fact is active at `now`.
-pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Link>> {
+/// Up to `limit` open links of a fact after one, in both directions, whose other fact is active at
+/// `now` and seen in these projects.
+pub async fn live_page(
+    scope: &Scope,
+    fact: FactId,
+    projects: &ProjectScope,
+    now: Timestamp,
+    after: Option<LinkId>,
+    limit: i64,
+) -> Result<Vec<Link>> {
     const SQL: &str = concat!(
         "select ",
         link_columns!(),
@@ -122,10 +130,15 @@ pub async fn live(scope: &Scope, fact: FactId, now: Timestamp) -> Result<Vec<Lin
                                                else l.from_fact end \
                           and v.known_until is null and v.state = 'active' \
                           and v.valid_from <= $3 \
-                          and (v.valid_until is null or v.valid_until > $3)) \
-          order by link_id"
+                          and (v.valid_until is null or v.valid_until > $3) \
+                          and ($4 or v.project is null or v.project = $5)) \
+           and ($6::uuid is null or link_id > $6) \
+          order by link_id limit $7"
     );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &fact.uuid(), &now];
+    let (all_projects, after) = (*projects == ProjectScope::All, after.map(LinkId::uuid));
+    let project = projects.project().map(Project::as_str);
+    let (user, fact) = (scope.user().uuid(), fact.uuid());
+    let params: [Param<'_>; 7] = [&user, &fact, &now, &all_projects, &project, &after, &limit];
     all(&scope.query(SQL, &params).await?, link)
 }
 

@@ -24,7 +24,9 @@ macro_rules! observation_columns {
     };
 }
 
-fn observation(row: &Row) -> Result<Observation> {
+pub(crate) use observation_columns;
+
+pub(crate) fn observation(row: &Row) -> Result<Observation> {
     let mut c = Columns::of(row, "observation");
     Ok(Observation {
         id: ObservationId::from_uuid(c.take()?),
@@ -126,22 +128,6 @@ pub async fn page(
         &id,
         &limit,
     ];
-    all(&scope.query(SQL, &params).await?, observation)
-}
-
-/// The next observations after one, for an export.
-pub async fn after(
-    scope: &Scope,
-    after: Option<ObservationId>,
-    limit: i64,
-) -> Result<Vec<Observation>> {
-    const SQL: &str = concat!(
-        "select ",
-        observation_columns!(),
-        " from observation where user_id = $1 and withdrawn_by is null \
-           and ($2::uuid is null or observation_id > $2) order by observation_id limit $3"
-    );
-    let params: [Param<'_>; 3] = [&scope.user().uuid(), &after.map(ObservationId::uuid), &limit];
     all(&scope.query(SQL, &params).await?, observation)
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::row::{Columns, all, one};
 use crate::scope::{Batch, Param, Scope};
 
-/// `undone_by` is filled in by [`with_undo_state`].
+/// `undone_by` is filled in by [`with_undo_state`], or by [`operation_with_undos`].
 macro_rules! operation_columns {
     () => {
         "o.operation_id, o.verb, o.recorded_at, o.caller, o.credential, o.origin, o.extracted, \
@@ -51,10 +51,6 @@ pub(crate) async fn with_undo_state(
                          select o.operation_id, o.undoes, o.recorded_at from undo \
                            join operation o on o.user_id = $1 and o.undoes = undo.operation_id) \
                        select operation_id, undoes from undo order by recorded_at desc";
-    fn undone_by(undos: &[(Uuid, Uuid)], id: Uuid) -> Option<Uuid> {
-        let of = undos.iter().filter(|(_, undoes)| *undoes == id);
-        of.map(|(undo, _)| *undo).find(|undo| undone_by(undos, *undo).is_none())
-    }
     let ids: Vec<Uuid> = operations.iter().map(|operation| operation.id.uuid()).collect();
     let rows = scope.query(SQL, &[&scope.user().uuid(), &ids]).await?;
     let undos: Vec<(Uuid, Uuid)> = all(&rows, |row| {
@@ -66,6 +62,25 @@ pub(crate) async fn with_undo_state(
         operation.undone_by = undo.map(OperationId::from_uuid);
     }
     Ok(operations)
+}
+
+/// The undo of an operation that is in effect, of these undos with what each undoes, newest first.
+fn undone_by(undos: &[(Uuid, Uuid)], id: Uuid) -> Option<Uuid> {
+    let of = undos.iter().filter(|(_, undoes)| *undoes == id);
+    of.map(|(undo, _)| *undo).find(|undo| undone_by(undos, *undo).is_none())
+}
+
+/// An operation from a row that also has `undo_ids` and `undone_ids`: its undos, their undos and so on,
+/// newest first; null without any.
+pub(crate) fn operation_with_undos(row: &Row) -> Result<Operation> {
+    let mut operation = operation(row)?;
+    let columns = Columns::of(row, "operation");
+    let ids: Option<Vec<Uuid>> = columns.named("undo_ids")?;
+    let undone: Option<Vec<Uuid>> = columns.named("undone_ids")?;
+    let undos = ids.unwrap_or_default().into_iter().zip(undone.unwrap_or_default());
+    let undos: Vec<(Uuid, Uuid)> = undos.collect();
+    operation.undone_by = undone_by(&undos, operation.id.uuid()).map(OperationId::from_uuid);
+    Ok(operation)
 }
 
 /// The time of the user's last write. The next operation must be later, whatever the clock says.

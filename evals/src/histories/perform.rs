@@ -64,13 +64,16 @@ impl Performer<'_> {
                 Ok(Reply::Got(Box::new(memory)))
             }
             Action::Versions(target) => {
-                engine.facts.history(&caller, &self.named(target), now).await.map(Reply::Versions)
+                let whole = (None, EVERYTHING);
+                let page = engine.facts.history(&caller, &self.named(target), whole, now).await?;
+                Ok(Reply::Versions(page.entries))
             }
-            Action::Links(target) => engine
-                .facts
-                .links(&caller, &self.named(target), &ProjectScope::All, now)
-                .await
-                .map(Reply::Links),
+            Action::Links(target) => {
+                let (target, all, whole) =
+                    (self.named(target), ProjectScope::All, (None, EVERYTHING));
+                let page = engine.facts.links(&caller, &target, &all, whole, now).await?;
+                Ok(Reply::Links(page.links))
+            }
             Action::Log => {
                 let page = engine.facts.operations(&caller, None, None, EVERYTHING, now).await?;
                 Ok(Reply::Log(page.operations))

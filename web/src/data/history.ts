@@ -16,7 +16,7 @@ export function useSteps(id: string) {
     queryKey: ["memory", id, "steps"],
     queryFn: async ({ signal }) => {
       const [versions, operations] = await Promise.all([
-        lukasa.memories.history(id, { signal }),
+        lukasa.memories.history(id, { limit: 200 }, { signal }).all(),
         lukasa.operations.list({ memory_id: id, limit: 200 }, { signal }).all(),
       ]);
       return stepsOf(operations, versions);

@@ -37,7 +37,8 @@ export function useKnownPast(all: readonly MemoryView[], at: number | undefined)
       const read = async () => {
         for (let place = next++; place < changed.length; place = next++) {
           const id = changed[place]?.id ?? "";
-          found[place] = await lukasa.memories.history(id, { signal }).catch((error) => {
+          const history = lukasa.memories.history(id, { limit: 200 }, { signal });
+          found[place] = await history.all().catch((error) => {
             // Erased in the meantime.
             if ((error as { status?: number }).status === 404) return [];
             throw error;

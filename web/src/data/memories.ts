@@ -47,7 +47,7 @@ export function useHistory(id: string) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", id, "history"],
-    queryFn: ({ signal }) => lukasa.memories.history(id, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.history(id, { limit: 200 }, { signal }).all(),
   });
 }
 
@@ -55,6 +55,6 @@ export function useLinks(id: string) {
   const lukasa = useLukasa();
   return useQuery({
     queryKey: ["memory", id, "links"],
-    queryFn: ({ signal }) => lukasa.memories.links(id, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.links(id, { limit: 200 }, { signal }).all(),
   });
 }

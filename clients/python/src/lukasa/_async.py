@@ -147,10 +147,6 @@ class AsyncLukasa:
         """Confirms that a memory is still true, or answers a proposal. Confirming one needs its `sha256`."""
         return await self.send(calls.confirm_memory(memory, answer, if_match))
 
-    async def history(self, memory: str) -> List[models.Memory]:
-        """All versions of a memory, in the order they became known."""
-        return (await self.send(calls.get_memory_history(memory))).data
-
     async def rate(self, memory: str, rating: str | None) -> models.Rating:
         """Rates a memory `up` or `down`; None removes the rating. Needs a token of the user."""
         if rating is None:
@@ -173,10 +169,6 @@ class AsyncLukasa:
 
     async def unlink(self, memory: str, link: str) -> models.WriteResult:
         return await self.send(calls.unlink_memories(memory, link))
-
-    async def links(self, memory: str) -> List[models.Link]:
-        """The links of a memory, each with the memory at the other end."""
-        return (await self.send(calls.list_links(memory))).data
 
     # Search
 
@@ -289,6 +281,28 @@ class AsyncLukasa:
             page = await self.send(calls.list_turns(session, which))
             for turn in page.data:
                 yield turn
+            if page.next_cursor is None:
+                return
+            which = {**which, "cursor": page.next_cursor}
+
+    async def history(
+        self, memory: str, **which: Unpack[params.GetMemoryHistoryQuery]
+    ) -> AsyncIterator[models.Memory]:
+        """All versions of a memory, in the order they became known."""
+        while True:
+            page = await self.send(calls.get_memory_history(memory, which))
+            for version in page.data:
+                yield version
+            if page.next_cursor is None:
+                return
+            which = {**which, "cursor": page.next_cursor}
+
+    async def links(self, memory: str, **which: Unpack[params.ListLinksQuery]) -> AsyncIterator[models.Link]:
+        """The links of a memory, each with the memory at the other end, in the order they were made."""
+        while True:
+            page = await self.send(calls.list_links(memory, which))
+            for link in page.data:
+                yield link
             if page.next_cursor is None:
                 return
             which = {**which, "cursor": page.next_cursor}

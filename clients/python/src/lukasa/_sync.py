@@ -148,10 +148,6 @@ class Lukasa:
         """Confirms that a memory is still true, or answers a proposal. Confirming one needs its `sha256`."""
         return self.send(calls.confirm_memory(memory, answer, if_match))
 
-    def history(self, memory: str) -> List[models.Memory]:
-        """All versions of a memory, in the order they became known."""
-        return (self.send(calls.get_memory_history(memory))).data
-
     def rate(self, memory: str, rating: str | None) -> models.Rating:
         """Rates a memory `up` or `down`; None removes the rating. Needs a token of the user."""
         if rating is None:
@@ -174,10 +170,6 @@ class Lukasa:
 
     def unlink(self, memory: str, link: str) -> models.WriteResult:
         return self.send(calls.unlink_memories(memory, link))
-
-    def links(self, memory: str) -> List[models.Link]:
-        """The links of a memory, each with the memory at the other end."""
-        return (self.send(calls.list_links(memory))).data
 
     # Search
 
@@ -290,6 +282,28 @@ class Lukasa:
             page = self.send(calls.list_turns(session, which))
             for turn in page.data:
                 yield turn
+            if page.next_cursor is None:
+                return
+            which = {**which, "cursor": page.next_cursor}
+
+    def history(
+        self, memory: str, **which: Unpack[params.GetMemoryHistoryQuery]
+    ) -> Iterator[models.Memory]:
+        """All versions of a memory, in the order they became known."""
+        while True:
+            page = self.send(calls.get_memory_history(memory, which))
+            for version in page.data:
+                yield version
+            if page.next_cursor is None:
+                return
+            which = {**which, "cursor": page.next_cursor}
+
+    def links(self, memory: str, **which: Unpack[params.ListLinksQuery]) -> Iterator[models.Link]:
+        """The links of a memory, each with the memory at the other end, in the order they were made."""
+        while True:
+            page = self.send(calls.list_links(memory, which))
+            for link in page.data:
+                yield link
             if page.next_cursor is None:
                 return
             which = {**which, "cursor": page.next_cursor}

@@ -16,6 +16,7 @@ pub mod left_out;
 pub mod own;
 pub mod progress;
 pub mod prompt;
+pub mod quotations;
 pub mod summary;
 pub mod transcript;
 

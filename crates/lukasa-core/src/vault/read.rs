@@ -2,6 +2,7 @@
 //! last one. Text that is neither a memory nor a heading is the user's own note, and is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::episodes::{EpisodeSection, is_episodes, sections};
 use super::line::{self, Line, Mark};
@@ -20,7 +21,8 @@ pub struct VaultEntry {
     pub tags: Vec<String>,
     pub hints: Vec<String>,
     pub home: Home,
-    pub section: String,
+    /// The heading above it, which all lines below that heading share.
+    pub section: Arc<str>,
     pub line: usize,
     /// The original text.
     pub raw: String,
@@ -30,7 +32,8 @@ pub struct VaultEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaultNote {
     pub home: Home,
-    pub section: String,
+    /// The heading above it, which all lines below that heading share.
+    pub section: Arc<str>,
     pub text: String,
 }
 
@@ -118,7 +121,7 @@ fn page(content: &str, path: &str, home: &Home, read: &mut ParsedVault) {
     if !front.is_empty() {
         read.fronts.insert(path.to_owned(), front);
     }
-    let mut section = String::new();
+    let mut section: Arc<str> = "".into();
     let mut open: Option<(Vec<Line>, usize, String)> = None;
     let mut note: Vec<&str> = Vec::new();
     let mut titled = false;
@@ -134,12 +137,12 @@ fn page(content: &str, path: &str, home: &Home, read: &mut ParsedVault) {
         }
         if !matches!(kind, LineKind::Text) && !note.is_empty() {
             let text = note.join("\n");
-            read.notes.push(VaultNote { home: home.clone(), section: section.clone(), text });
+            read.notes.push(VaultNote { home: home.clone(), section: Arc::clone(&section), text });
             note.clear();
         }
         match kind {
             LineKind::Nothing => {}
-            LineKind::Heading(title) => title.clone_into(&mut section),
+            LineKind::Heading(title) => section = title.into(),
             LineKind::Bullet(text) => {
                 let parsed = line::parse(text);
                 open = Some((vec![parsed], skipped + number + 1, line.to_owned()));
@@ -164,7 +167,7 @@ fn page(content: &str, path: &str, home: &Home, read: &mut ParsedVault) {
 fn close(
     open: Option<(Vec<Line>, usize, String)>,
     home: &Home,
-    section: &str,
+    section: &Arc<str>,
     read: &mut ParsedVault,
 ) {
     let Some((lines, number, raw)) = open else { return };
@@ -175,7 +178,7 @@ fn close(
         tags: Vec::new(),
         hints: Vec::new(),
         home: home.clone(),
-        section: section.to_owned(),
+        section: Arc::clone(section),
         line: number,
         raw,
     };

@@ -365,11 +365,25 @@ fn vault_front_matter_ignores_carriage_returns() {
 }
 
 #[test]
+fn vault_lines_and_notes_below_a_heading_share_its_text() {
+    let heading = "Mine ".repeat(40);
+    let small = "x\n\n- y\n".repeat(1_000);
+    let content = format!("# Profile\n\n## {heading}\n\n{small}");
+    let read = read(&[File { path: "profile.md".into(), content }]);
+    assert_eq!((read.entries.len(), read.notes.len()), (1_000, 1_000));
+    let first = &read.entries[0].section;
+    assert_eq!(**first, *heading.trim());
+    let notes = read.notes.iter().map(|note| &note.section);
+    let all = read.entries.iter().map(|entry| &entry.section).chain(notes);
+    assert_eq!(all.filter(|section| std::sync::Arc::ptr_eq(first, section)).count(), 2_000);
+}
+
+#[test]
 fn very_long_vault_heading_is_a_note() {
     let long = format!("## {}", "a".repeat(300));
     let content = format!("# Profile\n\n## Mine\n\n- Likes tea\n\n{long}\n\n- Likes cake\n");
     let read = read(&[File { path: "profile.md".into(), content }]);
-    let sections: Vec<&str> = read.entries.iter().map(|entry| entry.section.as_str()).collect();
+    let sections: Vec<&str> = read.entries.iter().map(|entry| &*entry.section).collect();
     assert_eq!(sections, ["Mine", "Mine"]);
     assert_eq!(read.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), [long]);
 }

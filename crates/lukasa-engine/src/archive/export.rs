@@ -1,26 +1,26 @@
-//! Export: everything stored about a user, read page by page from one snapshot.
+//! Export: everything stored about a user, read block by block from one snapshot.
 
 use lukasa_core::archive::DomainLine;
 use lukasa_core::policy::Patch;
 use lukasa_core::vault::{self, File};
 use lukasa_core::{
-    Caller, Domain, Episode, EpisodeId, FactId, Link, LinkId, Observation, ObservationId,
-    Operation, Session, Timestamp, Turn, Version,
+    Caller, Domain, Episode, Link, Observation, Operation, Session, Timestamp, Turn, Version,
 };
-use lukasa_store::context::{self, Usage, UsagePlace};
-use lukasa_store::{Scope, domain, everything, observation, policy};
+use lukasa_store::blocks::Blocks;
+use lukasa_store::context::Usage;
+use lukasa_store::{Scope, domain, everything, policy};
 
 use super::Archives;
+use crate::cpu::CpuPool;
 use crate::error::Result;
 use crate::state::{MemorySummary, summarize};
 
-/// Rows per page; facts come complete, with all their versions.
-const PAGE_SIZE: i64 = 1_000;
-
-/// An export in progress. All of its pages are from the snapshot it was opened with, whatever is
-/// written meanwhile.
+/// An export in progress. All of its rows are from the snapshot it was opened with, whatever is
+/// written meanwhile. Rows are in blocks of bounded size, one kind after the other; one kind is read
+/// to its end before the next is opened.
 pub struct ExportSnapshot {
     scope: Scope,
+    cpu: CpuPool,
 }
 
 impl Archives {
@@ -28,56 +28,67 @@ impl Archives {
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<ExportSnapshot> {
         let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "archive", now).await?;
-        Ok(ExportSnapshot { scope })
+        Ok(ExportSnapshot { scope, cpu: self.parts.cpu.clone() })
     }
 }
 
 impl ExportSnapshot {
     /// Counts and hashes of the memory.
     pub async fn summary(&self) -> Result<MemorySummary> {
-        summarize(&self.scope).await
+        summarize(&self.scope, &self.cpu).await
     }
 
     /// The readable pages: the files of the vault, without its hidden files.
     pub async fn pages(&self, now: Timestamp) -> Result<Vec<File>> {
         let contents = crate::vault::load_contents(&self.scope).await?;
-        let mut files = vault::render(&contents, now, &vault::PreservedParts::default());
-        files.retain(|file| !file.path.starts_with('.'));
-        Ok(files)
+        let render = move || {
+            let mut files = vault::render(&contents, now, &vault::PreservedParts::default());
+            files.retain(|file| !file.path.starts_with('.'));
+            files
+        };
+        self.cpu.run(render).await
     }
 
-    /// Every version of the next facts: of those in the trash, or of the others.
-    pub async fn memories(&self, after: Option<FactId>, trashed: bool) -> Result<Vec<Version>> {
-        Ok(everything::facts_after(&self.scope, after, trashed, PAGE_SIZE).await?)
+    /// Every version of the facts in the trash, or of the others.
+    pub async fn memories(&self, trashed: bool) -> Result<Blocks<Version>> {
+        Ok(everything::history_blocks(&self.scope, trashed).await?)
     }
 
-    pub async fn links(&self, after: Option<LinkId>) -> Result<Vec<Link>> {
-        Ok(everything::links_after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn links(&self) -> Result<Blocks<Link>> {
+        Ok(everything::all_link_blocks(&self.scope).await?)
     }
 
-    pub async fn operations(&self, after: Option<Timestamp>) -> Result<Vec<Operation>> {
-        Ok(everything::operations_after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn operations(&self) -> Result<Blocks<Operation>> {
+        Ok(everything::operation_blocks(&self.scope).await?)
     }
 
-    pub async fn episodes(&self, after: Option<EpisodeId>) -> Result<Vec<Episode>> {
-        Ok(everything::episodes_after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn episodes(&self) -> Result<Blocks<Episode>> {
+        Ok(everything::all_episode_blocks(&self.scope).await?)
     }
 
-    pub async fn sessions(&self, after: Option<&str>) -> Result<Vec<Session>> {
-        Ok(everything::sessions_after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn sessions(&self) -> Result<Blocks<Session>> {
+        Ok(everything::session_blocks(&self.scope).await?)
     }
 
-    pub async fn turns(&self, after: Option<(&str, i32)>) -> Result<Vec<Turn>> {
-        Ok(everything::turns_after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn turns(&self) -> Result<Blocks<Turn>> {
+        Ok(everything::all_turn_blocks(&self.scope).await?)
     }
 
-    pub async fn observations(&self, after: Option<ObservationId>) -> Result<Vec<Observation>> {
-        Ok(observation::after(&self.scope, after, PAGE_SIZE).await?)
+    pub async fn observations(&self) -> Result<Blocks<Observation>> {
+        Ok(everything::observation_blocks(&self.scope).await?)
     }
 
-    pub async fn usage(&self, after: Option<&Usage>) -> Result<Vec<Usage>> {
-        let after = after.map(|last| UsagePlace { at: last.at, id: last.id, fact: last.fact });
-        Ok(context::usage(&self.scope, None, after, PAGE_SIZE).await?)
+    pub async fn usage(&self) -> Result<Blocks<Usage>> {
+        Ok(everything::usage_blocks(&self.scope).await?)
+    }
+
+    /// Runs work on what was read, such as compressing it, in the CPU pool.
+    pub async fn run<T, W>(&self, work: W) -> Result<T>
+    where
+        T: Send + 'static,
+        W: FnOnce() -> T + Send + 'static,
+    {
+        self.cpu.run(work).await
     }
 
     /// The user's policy patch.

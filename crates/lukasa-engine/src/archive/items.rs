@@ -3,15 +3,18 @@
 //! imported twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::import::{
-    ImportItem, ImportVerdict, LinkItem, MemoryItem, SkipReason, item_id, judge,
+    Format, ImportItem, ImportVerdict, LinkItem, MemoryItem, SkipReason, item_id, judge,
 };
 use lukasa_core::link::is_relation;
 use lukasa_core::record::{self, Provenance};
 use lukasa_core::time::micros;
-use lukasa_core::{Caller, FactId, Link, Origin, Period, State, Verb, Voice, fingerprint};
+use lukasa_core::{
+    Caller, Domain, FactId, Link, Origin, Period, Policy, State, Verb, Voice, fingerprint,
+};
 use lukasa_store::{domain, fact, import, link};
 use uuid::Uuid;
 
@@ -60,6 +63,17 @@ impl Archives {
         items: &[ImportItem],
         dry_run: bool,
     ) -> Result<ImportReport> {
+        let mut rules = {
+            let scope = self.transactions.read(&request.caller, request.moment.now).await?;
+            (domain::of_tenant(&scope).await?, self.policies.load(&scope).await?.0)
+        };
+        let memories = items.iter().filter_map(|item| match item {
+            ImportItem::Memory(memory) => Some(memory.clone()),
+            _ => None,
+        });
+        let memories: Arc<[MemoryItem]> = memories.collect();
+        // Before the transaction: the texts are long.
+        let mut verdicts = self.judge(&memories, source.format, rules.clone()).await?;
         let WriteStart::New(mut writing) = self.transactions.begin(request).await? else {
             return Err(Error::IdempotencyMismatch);
         };
@@ -68,11 +82,16 @@ impl Archives {
         let mut item_import =
             ItemImport::begin(&writing, source, items, ImportReport::empty(import.id)).await?;
         let domains = domain::of_tenant(&writing.scope).await?;
-        let (policy, _) = self.policies.load(&writing.scope).await?;
+        let now = (domains, self.policies.load(&writing.scope).await?.0);
+        if now != rules {
+            rules = now;
+            verdicts = self.judge(&memories, source.format, rules).await?;
+        }
+        let mut verdicts = verdicts.into_iter();
         for item in items {
             match item {
                 ImportItem::Memory(memory) => {
-                    let verdict = judge(memory, source.format, &domains, &policy);
+                    let Some(verdict) = verdicts.next() else { continue };
                     item_import.memory(&mut writing, memory, verdict).await?;
                 }
                 ImportItem::Link(link) => item_import.link(&mut writing, link).await?,
@@ -98,6 +117,22 @@ impl Archives {
             writing.close(effect.with).await?;
         }
         Ok(report)
+    }
+}
+
+impl Archives {
+    /// Judges memories of another program by the domains and the policy of the user.
+    async fn judge(
+        &self,
+        memories: &Arc<[MemoryItem]>,
+        format: Format,
+        (domains, policy): (Vec<Domain>, Policy),
+    ) -> Result<Vec<ImportVerdict>> {
+        let memories = Arc::clone(memories);
+        let all = move || {
+            memories.iter().map(|memory| judge(memory, format, &domains, &policy)).collect()
+        };
+        self.parts.cpu.run(all).await
     }
 }
 

@@ -5,6 +5,7 @@
 //! An import is many short transactions under one id. Each of them records what it imported, so an
 //! interrupted import resumes where it stopped, and a second run imports nothing.
 
+mod chats;
 mod consents;
 mod decide;
 mod export;
@@ -37,6 +38,7 @@ use crate::undo::OperationUndo;
 pub use decide::{DECISIONS_AT_ONCE, DecidedImport, ImportDecision};
 pub use export::ExportSnapshot;
 pub use items::ITEMS_AT_ONCE;
+pub use lukasa_store::blocks::Blocks;
 pub use lukasa_store::context::Usage;
 pub use lukasa_store::import::{ImportRecord, ImportWaiting, Importer};
 pub use restore::{Archive, ImportOptions};

@@ -8,30 +8,27 @@ use lukasa_core::archive::{
     CLOCK_TOLERANCE, Contents, DomainLine, Lowering, Manifest, ScreenedOut, faults, limit_trust,
     screen,
 };
-use lukasa_core::import::{Format, ImportCounts, item_id};
+use lukasa_core::import::ImportCounts;
 use lukasa_core::limits::OBSERVATIONS;
 use lukasa_core::policy::Patch;
-use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
 use lukasa_core::{
-    CallerKind, Changes, Episode, FactId, Force, ImportId, MaskedTurns, Observation, ObservationId,
-    Operation, Session, SessionState, State, Turn, TurnId, Verb, Version,
+    CallerKind, Changes, Episode, FactId, Force, ImportId, Observation, ObservationId, Operation,
+    Session, State, Turn, Verb, Version,
 };
 use lukasa_store::context::{self, Usage};
-use lukasa_store::passage::{self, Change};
 use lukasa_store::policy::{self, PolicyRow};
 use lukasa_store::{
-    Batch, Scope, domain, everything, fact, import, learning, link, observation, operation,
-    removal, session,
+    Batch, Scope, domain, everything, fact, import, link, observation, operation, removal, session,
 };
 use lukasa_text::screen::secret;
 use uuid::Uuid;
 
 use super::Archives;
+use super::chats::{Chat, chat_item};
 use super::consents::is_consent;
 use super::{ArchiveTrust, ImportReport, ImportSource, import_of, put_import};
 use crate::directory::domains;
-use crate::episodes::{is_about_forgetting, passages_of};
 use crate::error::{Error, InvalidField, Result};
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart};
@@ -62,13 +59,6 @@ pub struct ImportOptions {
     pub trust: bool,
 }
 
-/// A session with its turns and episodes.
-struct Chat {
-    session: Session,
-    turns: Vec<Turn>,
-    episodes: Vec<Episode>,
-}
-
 /// The parts of an export to import.
 struct Plan {
     facts: Vec<(FactId, Vec<Version>)>,
@@ -93,7 +83,10 @@ impl Archives {
         let now = request.moment.now;
         let latest = if trust.trusted { now + CLOCK_TOLERANCE } else { now };
         let fault = |reason| InvalidField { field: "archive".into(), reason };
-        let found = faults(&archive.contents, latest);
+        let contents = std::mem::take(&mut archive.contents);
+        let check = move || (faults(&contents, latest), contents);
+        let (found, contents) = self.parts.cpu.run(check).await?;
+        archive.contents = contents;
         if !found.is_empty() {
             return Err(Error::Invalid(found.into_iter().map(fault).collect()));
         }
@@ -210,9 +203,9 @@ impl Archives {
         trust: ArchiveTrust,
     ) -> Result<ScreenedOut> {
         let (caller, now) = (&request.caller, request.moment.now);
-        let mut lowering = None;
+        let (mut lowering, mut trusted_by) = (None, None);
         if trust.trusted {
-            limit_trust(&mut archive.contents, caller);
+            trusted_by = Some(caller.clone());
         } else {
             let domains = domains(&self.transactions.read(caller, now).await?).await?;
             let import = ImportId::of(caller.user, source.format.as_str(), &source.digest);
@@ -221,15 +214,15 @@ impl Archives {
         }
         let mut contents = std::mem::take(&mut archive.contents);
         let mut usage = std::mem::take(&mut archive.usage);
-        let screened = tokio::task::spawn_blocking(move || {
+        let screened = self.parts.cpu.run(move || {
+            if let Some(caller) = &trusted_by {
+                limit_trust(&mut contents, caller);
+            }
             let out = screen(&mut contents, lowering.as_ref());
             usage.iter_mut().filter_map(|used| used.influence.as_mut()).for_each(mask_text);
             (contents, usage, out)
         });
-        let (contents, usage, out) = screened.await.map_err(|_| {
-            let what = "the texts of an export could not be screened".to_owned();
-            Error::Internal(lukasa_store::Error::Corrupt { table: "archive", what })
-        })?;
+        let (contents, usage, out) = screened.await?;
         (archive.contents, archive.usage) = (contents, usage);
         Ok(out)
     }
@@ -361,90 +354,6 @@ impl Archives {
         scope.run(&batch).await?;
         Ok(scope.commit().await?)
     }
-
-    async fn restore_chats(
-        &self,
-        request: &Request,
-        source: &ImportSource,
-        chats: Vec<Chat>,
-        report: &mut ImportReport,
-    ) -> Result<()> {
-        if chats.is_empty() {
-            return Ok(());
-        }
-        let scope = self.write(request).await?;
-        let names: Vec<String> = chats.iter().map(|chat| chat.session.id.clone()).collect();
-        let there: BTreeSet<String> =
-            session::existing_ids(&scope, &names).await?.into_iter().collect();
-        let episodes = chats.iter().flat_map(|chat| &chat.episodes);
-        let ids: Vec<_> = episodes.map(|episode| episode.id).collect();
-        let existing: BTreeSet<_> =
-            learning::existing_episodes(&scope, &ids).await?.into_iter().collect();
-        let (policy, _) = self.policies.load(&scope).await?;
-        let (mut import, begins) = import_of(&scope, request, source).await?;
-        let (mut batch, mut passages, mut counts) =
-            (Batch::default(), Vec::new(), ImportCounts::default());
-        let chats = chats.into_iter().filter(|chat| !there.contains(&chat.session.id));
-        for Chat { mut session, mut turns, mut episodes } in chats {
-            let texts = [&mut session.title, &mut session.summary].into_iter().flatten();
-            let summaries =
-                episodes.iter_mut().flat_map(|e| e.title.iter_mut().chain([&mut e.summary]));
-            texts.chain(summaries).for_each(mask_text);
-            // Erased turns are not imported, nor are episodes that cover them.
-            // Nor are turns that exist in another session.
-            let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
-            let uuids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
-            let (erased, taken) =
-                try_join!(removal::erased_turns(&scope, &ids), import::taken_ids(&scope, &uuids))?;
-            let left_out = |t: &Turn| erased.contains(&t.id) || taken.contains(&t.id.uuid());
-            let gone: Vec<i32> = turns.iter().filter(|t| left_out(t)).map(|t| t.number).collect();
-            turns.retain(|turn| !left_out(turn));
-            episodes.retain(|e| !gone.iter().any(|n| (e.first_turn..=e.last_turn).contains(n)));
-            session::put_back(&mut batch, &scope, &session);
-            let turns = MaskedTurns::new(turns);
-            for episode in &mut episodes {
-                episode.searchable &= !is_about_forgetting(episode, &turns);
-            }
-            session::insert_turns(&mut batch, &scope, &session.id, &turns);
-            import::add_item(
-                &mut batch,
-                &scope,
-                import.id,
-                chat_item(&session.id),
-                None,
-                Some(&session.id),
-            );
-            counts.chats += 1;
-            counts.turns += turns.len();
-            for episode in episodes.iter().filter(|episode| !existing.contains(&episode.id)) {
-                learning::open_episode(&mut batch, &scope, episode, Vec::new(), None);
-                counts.episodes += 1;
-            }
-            if session.trashed_at.is_none() {
-                passages.extend(turns.iter().flat_map(of_turn));
-                let new = episodes.iter().filter(|episode| !existing.contains(&episode.id));
-                passages.extend(new.flat_map(passages_of));
-                if session.state == SessionState::Active {
-                    // Each session has its own job and needs its own job id.
-                    let request = request.part(counts.chats);
-                    self.sessions.close_later(&mut batch, &scope, &request, &session, &policy);
-                }
-            }
-        }
-        if counts.chats == 0 {
-            return Ok(());
-        }
-        import.counts.add(&counts);
-        report.counts.add(&counts);
-        put_import(&mut batch, &scope, request, &import, begins);
-        passage::bump(&mut batch, &scope, Change::Added);
-        passage::insert(&mut batch, &scope, &passages);
-        scope.run(&batch).await?;
-        scope.commit().await?;
-        let caller = &request.caller;
-        self.embeddings.embed(caller.tenant, caller.user, passages, request.moment.now).await;
-        Ok(())
-    }
 }
 
 /// Those of these observations that can be imported. Those that exist or were removed, other than by
@@ -484,10 +393,6 @@ fn waits(versions: &[Version]) -> bool {
     versions.iter().any(|v| v.known.until.is_none() && v.state == State::Proposed)
 }
 
-fn chat_item(session: &str) -> Uuid {
-    item_id(Format::Lukasa, "chat", session)
-}
-
 /// Decides which parts of an export are imported: nothing that exists, nothing that was erased, and
 /// nothing that would take the key of an existing hard memory.
 async fn plan(
@@ -506,7 +411,7 @@ async fn plan(
     let ids: Vec<FactId> = facts.keys().copied().collect();
     let (last, chats, there, gone, keys, closed) = try_join!(
         operation::last_at(scope),
-        everything::sessions_after(scope, None, 1),
+        everything::has_sessions(scope),
         fact::existing(scope, &ids),
         removal::erased_facts(scope, &ids),
         fact::keys_held(scope),
@@ -535,7 +440,7 @@ async fn plan(
     let has_only_log = !begins
         && import.operations.is_empty()
         && last.is_none_or(|last| last <= import.started_at);
-    let empty = (last.is_none() || has_only_log) && chats.is_empty();
+    let empty = (last.is_none() || has_only_log) && !chats;
     let operations = operations(scope, contents, &facts, empty, trusted).await?;
     let names: Vec<String> = contents.sessions.iter().map(|session| session.id.clone()).collect();
     let items: Vec<Uuid> = names.iter().map(|name| chat_item(name)).collect();
@@ -584,7 +489,7 @@ async fn operations(
 }
 
 /// Replaces every secret in a title, a summary or the words of a use with `[secret]`.
-fn mask_text(text: &mut String) {
+pub(super) fn mask_text(text: &mut String) {
     if let Some(masked) = secret::mask(text) {
         *text = masked;
     }

@@ -7,13 +7,15 @@ use lukasa_core::limits::{NAME_CHARS, TURN_CHARS};
 use lukasa_core::model::TokensUsed;
 use lukasa_core::recall::passage::of_turn;
 use lukasa_core::time::micros;
-use lukasa_core::{Ids, MaskedTurns, Origin, Session, SessionState, Timestamp, Turn};
+use lukasa_core::{Ids, MaskedTurns, Origin, Session, SessionState, Timestamp, Turn, TurnId};
 use lukasa_store::passage::{self, Change};
 use lukasa_store::{Batch, import, session};
+use uuid::Uuid;
 
 use super::Archives;
 use super::{ImportReport, ImportSource, import_of, put_import};
 use crate::admission::check_session_name;
+use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::Result;
 use crate::learning::passes;
 use crate::request::Request;
@@ -60,6 +62,8 @@ impl Archives {
         let name = session_name(source.format, &chat.source);
         check_session_name(&name)?;
         let item = item_id(source.format, "chat", &chat.source);
+        // Before the transaction: the texts are long.
+        let masked = self.masked(chat, micros(request.moment.now)).await?;
         let scope = self.write(request).await?;
         let (mut import, begins) = import_of(&scope, request, source).await?;
         let mut report = ImportReport::empty(import.id);
@@ -89,7 +93,7 @@ impl Archives {
             // The turns before this range would exist by now.
             session.turns = session.turns.max(i32::try_from(chat.before).unwrap_or(i32::MAX));
         }
-        let turns = MaskedTurns::new(numbered(request, &session, chat, now));
+        let turns = numbered(request, &session, chat, masked, now);
         if turns.is_empty() {
             report.counts.known = usize::from(chat.last && !is_new);
             if !seen && !is_new && !dry_run {
@@ -115,12 +119,13 @@ impl Archives {
         if !seen {
             import::add_item(&mut batch, &scope, import.id, item, None, Some(&name));
         }
-        session::append(&mut batch, &scope, &name, &turns);
         session.turns += i32::try_from(turns.len()).unwrap_or(0);
         session.last_turn_at =
             turns.iter().map(|turn| turn.said_at).fold(session.last_turn_at, Timestamp::max);
         (session.state, session.closed_at) = (SessionState::Active, None);
-        let passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+        let split = move || (turns.iter().flat_map(of_turn).collect::<Vec<_>>(), turns);
+        let (passages, turns) = self.parts.cpu.run(split).await?;
+        session::append(&mut batch, &scope, &name, &turns);
         passage::bump(&mut batch, &scope, Change::Added);
         passage::insert(&mut batch, &scope, &passages);
         if chat.last {
@@ -135,6 +140,17 @@ impl Archives {
         let caller = &request.caller;
         self.embeddings.embed(caller.tenant, caller.user, passages, request.moment.now).await;
         Ok(report)
+    }
+
+    /// The turns of a conversation without secrets. Ids, numbers and times follow in [`numbered`].
+    async fn masked(&self, chat: &ChatItem, now: Timestamp) -> Result<Vec<Turn>> {
+        let imported = chat.turns.clone();
+        let large = imported.iter().map(|turn| turn.content.len()).sum::<usize>();
+        let mask = move || {
+            let turns = imported.iter().map(|imported| turn(imported, now)).collect();
+            MaskedTurns::new(turns).into_turns()
+        };
+        self.parts.cpu.run_if(large > LARGE_TEXT_CHARS, mask).await
     }
 
     /// Estimates the cost of learning from these turns; zero without a chat model.
@@ -167,43 +183,44 @@ fn opened(name: &str, chat: &ChatItem, now: Timestamp) -> Session {
     Session::opened(name, title.as_deref(), micros(first.unwrap_or(now)).min(now))
 }
 
-/// The turns that do not exist yet, numbered. Nothing is appended after a gap.
-fn numbered(request: &Request, session: &Session, chat: &ChatItem, now: Timestamp) -> Vec<Turn> {
+/// The masked turns that do not exist yet, numbered. Nothing is appended after a gap.
+fn numbered(
+    request: &Request,
+    session: &Session,
+    chat: &ChatItem,
+    masked: Vec<Turn>,
+    now: Timestamp,
+) -> MaskedTurns {
     let there = usize::try_from(session.turns).unwrap_or(0);
     if chat.before > there {
-        return Vec::new();
+        return MaskedTurns::default();
     }
     let mut ids = Ids::new(now, request.moment.seed);
     let mut at = session.last_turn_at;
     let mut turns = Vec::new();
-    for (number, imported) in (session.turns + 1..).zip(chat.turns.iter().skip(there - chat.before))
-    {
+    let new = chat.turns.iter().zip(masked).skip(there - chat.before);
+    for (number, (imported, turn)) in (session.turns + 1..).zip(new) {
         at = imported.said_at.map_or(at, micros).min(now);
-        turns.push(turn(imported, ids.turn(), &session.id, number, at, now));
+        let session = session.id.clone();
+        turns.push(Turn { id: ids.turn(), session, number, said_at: at, ..turn });
     }
-    turns
+    MaskedTurns::of_masked(turns)
 }
 
-fn turn(
-    imported: &ChatTurn,
-    id: lukasa_core::TurnId,
-    session: &str,
-    number: i32,
-    said_at: Timestamp,
-    now: Timestamp,
-) -> Turn {
+/// A turn that has no place in a session yet.
+fn turn(imported: &ChatTurn, now: Timestamp) -> Turn {
     // Turn numbers must stay in step, so what cannot be stored is replaced, not left out.
     let content: String =
         imported.content.replace('\0', "\u{fffd}").chars().take(TURN_CHARS).collect();
     Turn {
-        id,
-        session: session.to_owned(),
-        number,
+        id: TurnId::from_uuid(Uuid::nil()),
+        session: String::new(),
+        number: 0,
         role: imported.role,
         speaker: None,
         content: if content.trim().is_empty() { "\u{2026}".to_owned() } else { content },
         origin: imported.role.origin(Origin::Import),
-        said_at,
+        said_at: now,
         recorded_at: now,
         spans: Vec::new(),
         marked: false,

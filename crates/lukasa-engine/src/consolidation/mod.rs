@@ -222,7 +222,7 @@ async fn recent_topics(scope: &Scope, now: Timestamp) -> Result<Vec<(Claim, f32)
     let mut typed = Vec::new();
     for chat in &chats {
         let turns = session::turns(scope, &chat.session, 0, MAX_TURNS).await?;
-        let transcript = TurnsToRead::load(scope, turns).await?.transcript();
+        let transcript = TurnsToRead::load(scope, turns).await?.transcript().await?;
         typed.push(chat.typed(&transcript.typed().collect::<Vec<_>>()));
     }
     let domains = domain::of_tenant(scope).await?;

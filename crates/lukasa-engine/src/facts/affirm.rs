@@ -5,13 +5,14 @@
 use lukasa_core::admission::is_carried;
 use lukasa_core::fade::ConfidenceInputs;
 use lukasa_core::learning::Transcript;
+use lukasa_core::learning::quotations::typed_places_of_all;
 use lukasa_core::{Force, Refusal, State, Timestamp, Verb, Version, Writer, record};
 use lukasa_text::screen::{ground, person};
 
 use super::Facts;
 use super::target::Target;
 use super::update::remaining;
-use crate::admission::{self, typed_places};
+use crate::admission;
 use crate::error::Result;
 use crate::request::Request;
 use crate::transaction::{Effect, Outcome, WriteStart, Writing};
@@ -91,7 +92,7 @@ async fn is_said_again(
                 && !ground::is_hedged(sentence)
                 && person::speaks_as_subject(sentence)
         };
-        let mut later = quotations.iter().flat_map(|quote| typed_places(&transcript, quote, since));
+        let mut later = typed_places_of_all(&transcript, &quotations, since);
         later.any(|found| found.said_at <= now && says_so(&found.sentence))
     };
     Ok(tokio::task::spawn_blocking(search).await.unwrap_or(false))

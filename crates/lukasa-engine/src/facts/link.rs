@@ -1,11 +1,9 @@
 //! Links: typed, readable from both ends, and shown only while both ends are live.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::link::{LinkGraph, is_relation};
-use lukasa_core::{
-    Caller, FactId, Link, LinkId, Period, ProjectScope, Status, Timestamp, Verb, Version,
-};
+use lukasa_core::{Caller, FactId, Link, LinkId, Period, ProjectScope, Status, Timestamp, Verb};
 use lukasa_store::{Scope, link};
 
 use super::Facts;
@@ -21,6 +19,14 @@ pub struct LinkedMemory {
     pub link: Link,
     /// The memory at the other end.
     pub other: Memory,
+}
+
+/// One page of the links of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkPage {
+    pub links: Vec<LinkedMemory>,
+    /// The last link of the page, if more follow.
+    pub next: Option<LinkId>,
 }
 
 /// Maximum distance of a memory in a graph, in links.
@@ -104,29 +110,42 @@ impl Facts {
         writing.finish(Verb::Unlink, effect, outcome).await
     }
 
-    /// The links of a memory whose other end is live and belongs to these projects.
+    /// One page of the links of a memory whose other end is live and belongs to these projects, in
+    /// the order they were made.
     pub async fn links(
         &self,
         caller: &Caller,
         of: &Target,
         projects: &ProjectScope,
+        (after, limit): (Option<LinkId>, usize),
         now: Timestamp,
-    ) -> Result<Vec<LinkedMemory>> {
+    ) -> Result<LinkPage> {
         let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
-        let known = of.known(&scope, now).await?;
-        let here = known[0].fact;
-        let mut views = Vec::new();
-        for link in link::live(&scope, here, now).await? {
-            let there: FactId = if link.from == here { link.to } else { link.from };
-            let other: Vec<Version> = lukasa_store::fact::known_now(&scope, there).await?;
-            if let Some(version) = current(&other, now)
-                && projects.admits(version.claim.project.as_ref())
-            {
-                views.push(LinkedMemory { link, other: as_memory(version, &other, now) });
-            }
-        }
-        Ok(views)
+        let here = of.known(&scope, now).await?[0].fact;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut links = link::live_page(&scope, here, projects, now, after, wanted).await?;
+        let is_last = links.len() <= limit;
+        links.truncate(limit);
+        let next = links.last().filter(|_| !is_last).map(|link| link.id);
+        let there = |link: &Link| if link.from == here { link.to } else { link.from };
+        let ends: BTreeSet<FactId> = links.iter().map(there).collect();
+        let ends: Vec<FactId> = ends.into_iter().collect();
+        let all = lukasa_store::fact::known_now_of_all(&scope, &ends).await?;
+        let others: BTreeMap<FactId, Memory> = all
+            .chunk_by(|one, next| one.fact == next.fact)
+            .filter_map(|known| {
+                let version = current(known, now)?;
+                Some((version.fact, as_memory(version, known, now)))
+            })
+            .collect();
+        let linked = links.into_iter().filter_map(|link| {
+            let other = others.get(&there(&link))?.clone();
+            projects
+                .admits(other.version.claim.project.as_ref())
+                .then_some(LinkedMemory { link, other })
+        });
+        Ok(LinkPage { links: linked.collect(), next })
     }
 
     /// The memories that can be reached from a memory over at most this many links, and the links

@@ -7,6 +7,7 @@ use lukasa_core::{
     AsOf, Caller, FactId, Operation, OperationId, State, Status, Timestamp, Version, VersionId,
     status_of,
 };
+use lukasa_store::fact::HistoryPlace;
 use lukasa_store::list::{ListFilter, ListPlace, ListedVersion, page};
 use lukasa_store::{Scope, fact, operation};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,14 @@ pub struct HistoryEntry {
     pub status: Status,
     /// The next edition of the claim, if one followed.
     pub superseded_by: Option<VersionId>,
+}
+
+/// One page of a history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HistoryPage {
+    pub entries: Vec<HistoryEntry>,
+    /// The last version of the page, if more follow.
+    pub next: Option<HistoryPlace>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -142,28 +151,48 @@ impl Facts {
         Ok(Memory { version, status: Status::Active })
     }
 
-    /// Every version a memory ever had, in the order they became known.
+    /// One page of the versions a memory ever had, in the order they became known.
     pub async fn history(
         &self,
         caller: &Caller,
         target: &Target,
+        (after, limit): (Option<HistoryPlace>, usize),
+        now: Timestamp,
+    ) -> Result<HistoryPage> {
+        let scope = self.parts.store.read_as(caller).await?;
+        check_not_deleted(&scope, now).await?;
+        let id = target.fact(&scope, now).await?;
+        let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
+        let mut versions = fact::history_page(&scope, id, after, wanted).await?;
+        if versions.is_empty() && fact::existing(&scope, &[id]).await?.is_empty() {
+            return Err(Error::MemoryNotFound);
+        }
+        let is_last = versions.len() <= limit;
+        versions.truncate(limit);
+        let next = versions.last().filter(|_| !is_last).map(|(last, _)| HistoryPlace {
+            known_from: last.known.from,
+            valid_from: last.valid.from,
+            version: last.id,
+        });
+        Ok(HistoryPage { entries: history_entries(&scope, id, versions, now).await?, next })
+    }
+
+    /// The latest versions of a memory, in the order they became known.
+    pub async fn latest_history(
+        &self,
+        caller: &Caller,
+        target: &Target,
+        limit: i64,
         now: Timestamp,
     ) -> Result<Vec<HistoryEntry>> {
         let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
         let id = target.fact(&scope, now).await?;
-        let versions = fact::history(&scope, id).await?;
+        let versions = fact::latest_history(&scope, id, limit).await?;
         if versions.is_empty() {
             return Err(Error::MemoryNotFound);
         }
-        let known: Vec<Version> =
-            versions.iter().filter(|v| v.known.until.is_none()).cloned().collect();
-        let entry = |v: &Version| HistoryEntry {
-            status: history_status(v, &known, now),
-            superseded_by: next_edition(v, &versions),
-            version: v.clone(),
-        };
-        Ok(versions.iter().map(entry).collect())
+        history_entries(&scope, id, versions, now).await
     }
 
     /// The log of what was written, newest first.
@@ -224,10 +253,18 @@ fn history_status(version: &Version, known: &[Version], now: Timestamp) -> Statu
     as_memory(version, known, now).status
 }
 
-fn next_edition(version: &Version, versions: &[Version]) -> Option<VersionId> {
-    versions
-        .iter()
-        .filter(|v| v.number > version.number && v.known.from >= version.known.from)
-        .min_by_key(|v| (v.known.from, v.number, v.id))
-        .map(|v| v.id)
+/// Versions of a fact, each with the next edition of its claim, as entries of its history.
+async fn history_entries(
+    scope: &Scope,
+    id: FactId,
+    versions: Vec<(Version, Option<VersionId>)>,
+    now: Timestamp,
+) -> Result<Vec<HistoryEntry>> {
+    let known = fact::known_now(scope, id).await?;
+    let entry = |(version, superseded_by): (Version, Option<VersionId>)| HistoryEntry {
+        status: history_status(&version, &known, now),
+        superseded_by,
+        version,
+    };
+    Ok(versions.into_iter().map(entry).collect())
 }

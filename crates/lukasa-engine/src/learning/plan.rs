@@ -88,7 +88,7 @@ impl Learning {
         let mut all = session::turns(&scope, id, through - window, i64::from(window)).await?;
         all.extend(turns.iter().cloned());
         let (before, news) =
-            TurnsToRead::load(&scope, all).await?.transcript().split_after(through);
+            TurnsToRead::load(&scope, all).await?.transcript().await?.split_after(through);
         Ok(Some(Plan { session, turns, news, policy, domains, answered, before, state }))
     }
 

@@ -70,7 +70,7 @@ impl Learning {
             (Reread::load(&scope, domain, id).await?, self.policies.load(&scope).await?);
         drop(scope);
         let Some(read) = found else { return self.queue.drop_job(job).await };
-        let news = read.turns.transcript();
+        let news = read.turns.transcript().await?;
         let projects = ProjectScope::of(read.session.project.as_ref());
         let offered = self.offer_for(request, &news, projects.clone()).await?;
         let answered = match self.parts.has_chat() && !news.is_empty() {
@@ -92,7 +92,7 @@ impl Learning {
             return Ok(writing.close(batch).await?);
         };
         // The model may have read what was removed or taken back since.
-        let is_other = now.turns != read.turns && now.turns.transcript() != news;
+        let is_other = now.turns != read.turns && now.turns.transcript().await? != news;
         if is_other || now.state.has_lost_since(read.state) {
             return Err(lukasa_store::Error::Unavailable(
                 "memory was removed while a model was asked".into(),

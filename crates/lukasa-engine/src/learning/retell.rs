@@ -49,7 +49,7 @@ impl Learning {
         let read = TurnsToRead::load(&scope, turns).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let (news, turns) = (read.transcript(), &read.turns);
+        let (news, turns) = (read.transcript().await?, &read.turns);
         if news.typed().all(|text| text.trim().is_empty()) {
             return self.queue.drop_job(job).await;
         }

@@ -41,7 +41,7 @@ impl Learning {
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let news = read.transcript();
+        let news = read.transcript().await?;
         if news.is_empty() {
             return self.queue.drop_job(job).await;
         }
@@ -90,7 +90,7 @@ impl Learning {
         let state = passage::state(&scope).await?;
         let ((policy, _), domains) = (self.policies.load(&scope).await?, domains(&scope).await?);
         drop(scope);
-        let (news, last) = (read.transcript(), read.turns.last());
+        let (news, last) = (read.transcript().await?, read.turns.last());
         let Some(through) = last.map(|turn| turn.number).filter(|_| !news.is_empty()) else {
             return self.queue.drop_job(job).await;
         };

@@ -1,12 +1,14 @@
 //! The vault for an assistant with a file tool: a command edits the current files, and its edits
 //! are applied like any others, as one operation.
 
+use std::sync::Arc;
+
 use lukasa_core::vault::{self, File, PlannedChange, PreservedParts};
 use lukasa_core::{OperationId, ProjectScope};
 
 use super::Vault;
 use super::apply::PlanRun;
-use super::{load_contents_in, make_plan_in};
+use super::{load_contents_in, missing_content, seen_contents};
 use crate::error::Result;
 use crate::request::Request;
 use crate::transaction::{Outcome, WriteStart};
@@ -34,7 +36,9 @@ impl Vault {
         let now = request.moment.now;
         if command.is_read_only() {
             let mut files = self.export_pages(&request.caller, projects, now).await?;
-            return Ok(command_answer(command.run(&mut files), None));
+            let command = command.clone();
+            let answer = self.parts.cpu.run(move || command.run(&mut files)).await?;
+            return Ok(command_answer(answer, None));
         }
         let writing = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => writing,
@@ -42,15 +46,26 @@ impl Vault {
                 return Ok(command_answer(Ok(message), operation));
             }
         };
-        let (all, seen) = load_contents_in(&writing.scope, projects, now).await?;
-        let seen = seen.as_ref().unwrap_or(&all);
-        let mut files: Vec<File> = vault::render(seen, now, &PreservedParts::default());
-        let answer = match command.run(&mut files) {
+        let (all, hidden) = load_contents_in(&writing.scope, projects).await?;
+        let (command, seen_projects) = (command.clone(), projects.clone());
+        let edit = move || {
+            let seen = seen_contents(&all, &seen_projects, &hidden, now);
+            let shown = seen.as_ref().unwrap_or(&all);
+            let mut files: Vec<File> = vault::render(shown, now, &PreservedParts::default());
+            let answer = command.run(&mut files).map(|answer| (answer, vault::read(&files)));
+            (answer, seen, all)
+        };
+        let (answer, seen, all) = self.parts.cpu.run(edit).await?;
+        let (answer, read) = match answer {
             Ok(answer) => answer,
             Err(refused) => return Ok(command_answer(Err(refused), None)),
         };
-        let read = vault::read(&files);
-        let mut plan = make_plan_in(&writing.scope, &read, (&all, seen), now).await?;
+        let missing = missing_content(&writing.scope, &read, &all).await?;
+        let read = Arc::new(read);
+        let (all, mut plan) = match seen {
+            Some(seen) => (all, self.make_plan(read, seen, missing, now).await?.1),
+            None => self.make_plan(read, all, missing, now).await?,
+        };
         for step in &mut plan.steps {
             if let PlannedChange::Save(claim) = &mut step.what
                 && claim.project.is_none()

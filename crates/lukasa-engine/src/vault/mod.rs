@@ -7,6 +7,7 @@ mod command;
 mod conversations;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::vault::{
@@ -17,6 +18,7 @@ use lukasa_store::{Scope, everything, fact, learning, operation, passage};
 
 use crate::audit::AuditLog;
 use crate::error::{Error, Result};
+use crate::parts::Parts;
 use crate::portraits::Portraits;
 use crate::request::Request;
 use crate::sessions::Sessions;
@@ -44,6 +46,7 @@ pub struct SyncReport {
 /// A memory as files.
 #[derive(Clone)]
 pub struct Vault {
+    parts: Arc<Parts>,
     transactions: Transactions,
     sessions: Sessions,
     portraits: Portraits,
@@ -53,13 +56,14 @@ pub struct Vault {
 
 impl Vault {
     pub(crate) fn new(
+        parts: Arc<Parts>,
         transactions: Transactions,
         sessions: Sessions,
         portraits: Portraits,
         signatures: Signatures,
         audit: AuditLog,
     ) -> Self {
-        Self { transactions, sessions, portraits, signatures, audit }
+        Self { parts, transactions, sessions, portraits, signatures, audit }
     }
 
     /// All of a memory as files, without its conversations.
@@ -78,10 +82,14 @@ impl Vault {
     ) -> Result<Vec<File>> {
         let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "vault", now).await?;
-        let (all, seen) = load_contents_in(&scope, projects, now).await?;
-        let seen = seen.as_ref().unwrap_or(&all);
-        let files = vault::render(seen, now, &PreservedParts::default());
+        let (contents, hidden) = load_contents_in(&scope, projects).await?;
         drop(scope);
+        let projects = projects.clone();
+        let render = move || {
+            let seen = seen_contents(&contents, &projects, &hidden, now);
+            vault::render(seen.as_ref().unwrap_or(&contents), now, &PreservedParts::default())
+        };
+        let files = self.parts.cpu.run(render).await?;
         self.signatures.sign_base(caller.tenant, caller.user, files).await
     }
 
@@ -103,8 +111,12 @@ impl Vault {
     pub async fn plan(&self, caller: &Caller, files: &[File], now: Timestamp) -> Result<SyncPlan> {
         let base_signed =
             self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
+        let read = self.read(files).await?;
         let scope = self.transactions.read(caller, now).await?;
-        let (_, plan) = make_plan(&scope, &vault::read(files), now).await?;
+        let contents = load_contents(&scope).await?;
+        let missing = missing_content(&scope, &read, &contents).await?;
+        drop(scope);
+        let (_, plan) = self.make_plan(read, contents, missing, now).await?;
         Ok(SyncPlan { base_signed, ..plan })
     }
 
@@ -123,17 +135,24 @@ impl Vault {
         let base_signed =
             self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
         let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
-        let read = vault::read(files);
+        let read = self.read(files).await?;
         let (plan, operation) = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => {
-                let (contents, plan) = make_plan(&writing.scope, &read, now).await?;
+                let contents = load_contents(&writing.scope).await?;
+                let missing = missing_content(&writing.scope, &read, &contents).await?;
+                let (contents, plan) =
+                    self.make_plan(Arc::clone(&read), contents, missing, now).await?;
                 let (plan, outcome) = PlanRun::start(writing, &contents, trusted).run(plan).await?;
                 (plan, outcome.operation)
             }
             // A repeated request: edits made since wait for another request.
             WriteStart::Repeated(outcome) => {
                 let scope = self.transactions.read(&request.caller, now).await?;
-                let (_, mut plan) = make_plan(&scope, &read, now).await?;
+                let contents = load_contents(&scope).await?;
+                let missing = missing_content(&scope, &read, &contents).await?;
+                drop(scope);
+                let (_, mut plan) =
+                    self.make_plan(Arc::clone(&read), contents, missing, now).await?;
                 for step in std::mem::take(&mut plan.steps) {
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
@@ -142,20 +161,50 @@ impl Vault {
             }
         };
         let scope = self.transactions.read(caller, now).await?;
-        let kept = preserved_parts(&read, &plan);
-        let mut written = vault::render(&load_contents(&scope).await?, now, &kept);
+        let contents = load_contents(&scope).await?;
         drop(scope);
+        let parsed = Arc::clone(&read);
+        let render = move || {
+            let kept = preserved_parts(&parsed, &plan);
+            let (written, carries_over) =
+                (vault::render(&contents, now, &kept), carries_over(&kept));
+            (written, carries_over, plan)
+        };
+        let (mut written, carries_over, plan) = self.parts.cpu.run(render).await?;
         let stays = |path: &str| plan.kept_files.contains(path);
         written.retain(|file| !stays(&file.path));
         let stay = files.iter().filter(|file| stays(&file.path)).cloned().collect();
         // Rows carried over from an unsigned base must not be signed now.
-        if base_signed || !carries_over(&kept) {
+        if base_signed || !carries_over {
             written = self.signatures.sign_base(caller.tenant, caller.user, written).await?;
         }
         vault::add_files(&mut written, stay);
         let portraits = self.portrait_files(caller, &read.edited_portraits, now).await?;
         vault::add_files(&mut written, portraits);
         Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files: written })
+    }
+
+    /// Parses files.
+    async fn read(&self, files: &[File]) -> Result<Arc<ParsedVault>> {
+        let files = files.to_vec();
+        self.parts.cpu.run(move || Arc::new(vault::read(&files))).await
+    }
+
+    /// Computes what files with all of the contents change. Returns the contents too.
+    async fn make_plan(
+        &self,
+        read: Arc<ParsedVault>,
+        contents: VaultContents,
+        missing: MissingContent,
+        now: Timestamp,
+    ) -> Result<(VaultContents, SyncPlan)> {
+        let plan = move || {
+            let plan = vault::plan(&read, &contents, &missing, now);
+            (contents, plan)
+        };
+        let (contents, plan) = self.parts.cpu.run(plan).await?;
+        check_size(&plan)?;
+        Ok((contents, plan))
     }
 }
 
@@ -169,41 +218,37 @@ pub(crate) async fn load_contents(scope: &Scope) -> Result<VaultContents> {
     Ok(VaultContents { versions, links, episodes })
 }
 
-/// Loads everything, and the part of it that is seen in these projects, if it is a part.
+/// Loads everything, and the names of the sessions that are not seen in these projects.
 async fn load_contents_in(
     scope: &Scope,
     projects: &ProjectScope,
-    now: Timestamp,
-) -> Result<(VaultContents, Option<VaultContents>)> {
+) -> Result<(VaultContents, BTreeSet<String>)> {
     let contents = load_contents(scope).await?;
     if *projects == ProjectScope::All {
-        return Ok((contents, None));
+        return Ok((contents, BTreeSet::new()));
     }
     let sessions = passage::session_projects(scope).await?.into_iter();
     let hidden = sessions.filter(|(_, project)| !projects.admits(Some(project)));
-    let hidden: BTreeSet<String> = hidden.map(|(session, _)| session).collect();
-    let seen = contents.seen_in(projects, &hidden, now);
-    Ok((contents, Some(seen)))
+    Ok((contents, hidden.map(|(session, _)| session).collect()))
 }
 
-/// Loads everything, and computes what files with all of it change.
-async fn make_plan(
-    scope: &Scope,
-    read: &ParsedVault,
+/// The part of the contents that is seen in these projects; `None` if it is all of them.
+fn seen_contents(
+    contents: &VaultContents,
+    projects: &ProjectScope,
+    hidden: &BTreeSet<String>,
     now: Timestamp,
-) -> Result<(VaultContents, SyncPlan)> {
-    let contents = load_contents(scope).await?;
-    let plan = make_plan_in(scope, read, (&contents, &contents), now).await?;
-    Ok((contents, plan))
+) -> Option<VaultContents> {
+    let is_part = *projects != ProjectScope::All;
+    is_part.then(|| contents.seen_in(projects, hidden, now))
 }
 
-/// Computes what files with the `seen` part of the contents change.
-async fn make_plan_in(
+/// What files with a base have that this memory never had.
+async fn missing_content(
     scope: &Scope,
     read: &ParsedVault,
-    (contents, seen): (&VaultContents, &VaultContents),
-    now: Timestamp,
-) -> Result<SyncPlan> {
+    contents: &VaultContents,
+) -> Result<MissingContent> {
     let known: BTreeSet<FactId> = contents.versions.iter().map(|v| v.fact).collect();
     let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
     let unknown: Vec<FactId> = based.difference(&known).copied().collect();
@@ -213,11 +258,15 @@ async fn make_plan_in(
         missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
     }
     missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, contents).await?;
-    let plan = vault::plan(read, seen, &missing, now);
+    Ok(missing)
+}
+
+/// Refuses a plan with more changes than one operation can have.
+fn check_size(plan: &SyncPlan) -> Result<()> {
     if plan.restores.len() + plan.links.len() + plan.steps.len() > MAX_CHANGES {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Whether nothing was ever written to this memory: a removed session leaves no trace except its
@@ -228,10 +277,10 @@ async fn is_untouched(scope: &Scope, contents: &VaultContents) -> Result<bool> {
     }
     let (last, sessions, passes) = try_join!(
         operation::last_at(scope),
-        everything::sessions_after(scope, None, 1),
+        everything::has_sessions(scope),
         learning::passes(scope, None, 1)
     )?;
-    Ok(last.is_none() && sessions.is_empty() && passes.is_empty())
+    Ok(last.is_none() && !sessions && passes.is_empty())
 }
 
 /// The parts of the files that stay unchanged after a sync.

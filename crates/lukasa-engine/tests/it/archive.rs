@@ -95,11 +95,11 @@ async fn undo_of_import_keeps_memories_the_user_changed() {
 pub(crate) async fn exported(story: &Story) -> Archive {
     let export = story.engine.archives.export(&story.alice(), story.now()).await.unwrap();
     let contents = Contents {
-        operations: export.operations(None).await.unwrap(),
-        versions: export.memories(None, false).await.unwrap(),
-        sessions: export.sessions(None).await.unwrap(),
-        turns: export.turns(None).await.unwrap(),
-        episodes: export.episodes(None).await.unwrap(),
+        operations: export.operations().await.unwrap().all().await.unwrap(),
+        versions: export.memories(false).await.unwrap().all().await.unwrap(),
+        sessions: export.sessions().await.unwrap().all().await.unwrap(),
+        turns: export.turns().await.unwrap().all().await.unwrap(),
+        episodes: export.episodes().await.unwrap().all().await.unwrap(),
         ..Contents::default()
     };
     Archive { contents, ..Archive::default() }

@@ -1,7 +1,7 @@
 //! Links follow a memory through its changes and are hidden when one end is removed.
 
-use lukasa_core::ProjectScope;
-use lukasa_engine::facts::Target;
+use lukasa_core::{LinkId, Project, ProjectScope};
+use lukasa_engine::facts::{LinkPage, NewMemory, Target};
 
 use crate::story::Story;
 
@@ -17,8 +17,7 @@ async fn link_follows_its_memory_through_changes() {
     let linked = engine.facts.link(&story.request(), &tea, &cake, "goes_with").await.unwrap();
     assert_eq!(linked.operation, None, "the link exists once");
     let others = async |of: &Target| {
-        let links =
-            engine.facts.links(&story.alice(), of, &ProjectScope::All, story.now()).await.unwrap();
+        let links = story.links(of, None, 50).await.links;
         links.into_iter().map(|l| l.other.version.claim.content).collect::<Vec<_>>()
     };
     assert_eq!(others(&tea).await, ["cake"]);
@@ -33,20 +32,53 @@ async fn link_follows_its_memory_through_changes() {
     story.pass(1);
     engine.removals.restore(&story.request(), &cake).await.unwrap();
     assert_eq!(others(&tea).await, ["carrot cake"]);
-    let link = engine
-        .facts
-        .links(&story.alice(), &tea, &ProjectScope::All, story.now())
-        .await
-        .unwrap()
-        .remove(0)
-        .link
-        .id;
+    let link = story.links(&tea, None, 50).await.links.remove(0).link.id;
     story.pass(1);
     let unlinked = engine.facts.unlink(&story.request(), &cake, link).await.unwrap();
     assert!(others(&tea).await.is_empty());
     story.pass(1);
     engine.undo.undo(&story.request(), unlinked.operation.unwrap()).await.unwrap();
     assert_eq!(others(&tea).await, ["carrot cake"]);
+}
+
+impl Story {
+    async fn links(&self, of: &Target, after: Option<LinkId>, limit: usize) -> LinkPage {
+        let (facts, all) = (&self.engine.facts, ProjectScope::All);
+        facts.links(&self.alice(), of, &all, (after, limit), self.now()).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn link_pages_have_every_link_of_the_projects_once_and_in_order() {
+    let story = Story::begin().await;
+    let tea = Target::Id(Story::fact(&story.save("tea").await));
+    let mut made = Vec::new();
+    for number in 0..7 {
+        story.pass(1);
+        let project = (number % 2 == 1).then(|| Project::parse("Atlas").unwrap());
+        let mut memory = NewMemory::saying(&format!("cake {number}"));
+        memory.claim.project = project;
+        let cake = story.engine.facts.save(&story.request(), memory).await.unwrap();
+        let cake = Target::Id(Story::fact(&cake));
+        // From both ends.
+        let ends = if number < 4 { (&tea, &cake) } else { (&cake, &tea) };
+        let linked = story.engine.facts.link(&story.request(), ends.0, ends.1, "goes_with").await;
+        made.push(linked.unwrap().link.unwrap().id);
+    }
+    let mut found = Vec::new();
+    let mut after = None;
+    for expected in [3, 3, 1] {
+        let page = story.links(&tea, after, 3).await;
+        assert_eq!(page.links.len(), expected);
+        found.extend(page.links.iter().map(|linked| linked.link.id));
+        after = page.next;
+    }
+    assert_eq!((found, after), (made.clone(), None));
+    // Pages are full although links to other projects are left out.
+    let (facts, none) = (&story.engine.facts, ProjectScope::NoProject);
+    let page = facts.links(&story.alice(), &tea, &none, (None, 3), story.now()).await.unwrap();
+    let ids: Vec<LinkId> = page.links.iter().map(|linked| linked.link.id).collect();
+    assert_eq!((ids, page.next), (vec![made[0], made[2], made[4]], Some(made[4])));
 }
 
 #[tokio::test]

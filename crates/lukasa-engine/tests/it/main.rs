@@ -46,6 +46,7 @@ mod save;
 mod sessions;
 mod source_removal;
 mod spaces;
+mod state;
 mod statements;
 mod story;
 mod times;

@@ -229,8 +229,8 @@ impl History<'_> {
                 continue;
             }
             let of = Target::Id(*fact);
-            let links = facts.links(&self.caller, &of, scope, now).await.unwrap();
-            texts.extend(links.into_iter().map(|linked| linked.other.version.claim.content));
+            let links = facts.links(&self.caller, &of, scope, (None, 200), now).await.unwrap();
+            texts.extend(links.links.into_iter().map(|linked| linked.other.version.claim.content));
             let graph = facts.graph(&self.caller, &of, MAX_GRAPH_DEPTH, scope, now).await.unwrap();
             texts
                 .extend(graph.memories.into_iter().map(|(memory, _)| memory.version.claim.content));

@@ -162,9 +162,7 @@ async fn statement_change_ends_the_old_value_and_keeps_it_as_history() {
     let active = story.active().await;
     assert_eq!(active.len(), 1, "{active:?}");
     assert!(active[0].contains("Lyon"), "{active:?}");
-    let (alice, target) = (story.alice(), Target::Id(Story::fact(&saved)));
-    let history = story.engine.facts.history(&alice, &target, story.now());
-    assert!(history.await.unwrap().len() >= 2);
+    assert!(story.history(Story::fact(&saved)).await.len() >= 2);
 }
 
 #[tokio::test]

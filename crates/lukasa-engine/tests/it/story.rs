@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
 use lukasa_core::{Caller, Edit, FactId, Origin, TenantId, Timestamp};
-use lukasa_engine::facts::{Listing, NewMemory, Target, Update};
+use lukasa_engine::facts::{HistoryEntry, Listing, NewMemory, Target, Update};
 use lukasa_engine::{Engine, Memory, Moment, Outcome, Point, Request, Result};
 use lukasa_store::list::ListFilter;
 use lukasa_store::testing::TestDatabase;
@@ -72,6 +72,13 @@ impl Story {
 
     pub async fn get(&self, id: FactId) -> Result<Memory> {
         self.engine.facts.get(&self.alice(), &Target::Id(id), Point::default(), self.now()).await
+    }
+
+    /// The versions of a memory, at most 200.
+    pub async fn history(&self, id: FactId) -> Vec<HistoryEntry> {
+        let (target, place) = (Target::Id(id), (None, 200));
+        let page = self.engine.facts.history(&self.alice(), &target, place, self.now()).await;
+        page.expect("history").entries
     }
 
     pub async fn list(&self, filter: ListFilter, point: Point) -> Vec<Memory> {

@@ -116,8 +116,7 @@ async fn history_lists_versions_with_their_successors() {
     let fact = Story::fact(&story.save("tea").await);
     story.pass(10);
     story.change(fact, "coffee").await;
-    let history =
-        story.engine.facts.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+    let history = story.history(fact).await;
     let rows: Vec<_> =
         history.iter().map(|e| (e.version.number, e.status, e.superseded_by.is_some())).collect();
     assert_eq!(
@@ -128,14 +127,52 @@ async fn history_lists_versions_with_their_successors() {
 }
 
 #[tokio::test]
+async fn history_pages_are_the_whole_history() {
+    let story = Story::begin().await;
+    let fact = Story::fact(&story.save("tea").await);
+    for number in 0..5 {
+        story.pass(10);
+        story.change(fact, &format!("coffee {number}")).await;
+    }
+    let whole = story.history(fact).await;
+    assert_eq!(whole.len(), 11);
+    // The next edition of each version is the first later one with a higher number.
+    for (place, entry) in whole.iter().enumerate() {
+        let later = whole[place..].iter().map(|later| &later.version);
+        let next = later
+            .filter(|v| v.number > entry.version.number)
+            .min_by_key(|v| (v.known.from, v.number, v.id));
+        assert_eq!(entry.superseded_by, next.map(|version| version.id), "version {place}");
+    }
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let (target, place) = (Target::Id(fact), (after, 4));
+        let page = story.engine.facts.history(&story.alice(), &target, place, story.now()).await;
+        let page = page.unwrap();
+        assert!(page.entries.len() == 4 || page.next.is_none());
+        found.extend(page.entries);
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    assert_eq!(found, whole);
+    let (facts, target) = (&story.engine.facts, Target::Id(fact));
+    let latest = facts.latest_history(&story.alice(), &target, 3, story.now()).await.unwrap();
+    assert_eq!(latest, whole[8..]);
+    let bob = lukasa_core::Caller::human(story.tenant, "bob", "local");
+    let theirs = facts.history(&bob, &target, (None, 50), story.now()).await;
+    assert_eq!(theirs.unwrap_err().code(), "memory_not_found");
+}
+
+#[tokio::test]
 async fn known_time_increases_although_the_clock_jumps_back() {
     let story = Story::begin().await;
     let fact = Story::fact(&story.save("tea").await);
     story.pass(-3600);
     let changed = story.change(fact, "coffee").await;
     assert!(changed.memories[0].version.known.from > time(0), "known time only goes forward");
-    let history =
-        story.engine.facts.history(&story.alice(), &Target::Id(fact), story.now()).await.unwrap();
+    let history = story.history(fact).await;
     assert!(history.iter().map(|e| e.version.known.from).is_sorted());
     // The current version is the one written last, although this clock is behind it.
     let all = story.list(ListFilter::default(), Point::default()).await;

@@ -31,8 +31,6 @@ const CREDENTIAL_FALLBACK_TTL: Duration = Duration::from_mins(5);
 pub(super) const REFUSED_TTL: Duration = Duration::from_secs(5);
 /// How often the last use of a credential is stored.
 const USE_INTERVAL: Duration = Duration::from_mins(1);
-/// How long a yes to a question is cached: longer than the question can be answered.
-const ANSWERED_TTL: Duration = Duration::from_mins(20);
 /// Maximum number of writes of a last use in flight.
 const MAX_USE_WRITES: usize = 4;
 
@@ -53,8 +51,6 @@ pub(super) struct Inner {
     /// Credentials whose use was stored in the last minute.
     pub(super) recorded_uses: Cache<String, ()>,
     pub(super) use_writes: Arc<Semaphore>,
-    /// Keys of tool questions that were answered with yes. Each answer is accepted once.
-    answered_questions: Cache<String, ()>,
     /// Idempotency keys of requests whose answers are not kept.
     done_once: Cache<String, ()>,
     readiness: Arc<Readiness>,
@@ -79,10 +75,6 @@ impl App {
             recorded_uses: Cache::builder()
                 .max_capacity(100_000)
                 .time_to_live(USE_INTERVAL)
-                .build(),
-            answered_questions: Cache::builder()
-                .max_capacity(100_000)
-                .time_to_live(ANSWERED_TTL)
                 .build(),
             done_once: Cache::builder().max_capacity(100_000).time_to_live(ONCE_TTL).build(),
             use_writes: Arc::new(Semaphore::new(MAX_USE_WRITES)),
@@ -111,10 +103,6 @@ impl App {
 
     pub fn clock(&self) -> &ServerClock {
         &self.0.clock
-    }
-
-    pub(crate) fn answered_questions(&self) -> &Cache<String, ()> {
-        &self.0.answered_questions
     }
 
     pub(crate) fn limits(&self) -> &Limits {

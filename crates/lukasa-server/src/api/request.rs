@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lukasa_core::admission::project_fault;
 use lukasa_core::{Caller, Project, VersionId};
-use lukasa_engine::facts::Cursor;
+use lukasa_engine::facts::{Cursor, HistoryPlace};
 use lukasa_engine::{IdempotencyKey, Request as EngineRequest};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -190,6 +190,13 @@ pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
     let cursor: Cursor = parse_cursor(text)?;
     let is_valid = is_storable(cursor.at.valid) && is_storable(cursor.at.known);
     if is_valid { Ok(cursor) } else { Err(Problem::of(ErrorCode::MalformedCursor)) }
+}
+
+/// Parses a cursor in the history of a memory.
+pub fn parse_history_cursor(text: &str) -> Result<HistoryPlace, Problem> {
+    let place: HistoryPlace = parse_cursor(text)?;
+    let is_valid = is_storable(place.known_from) && is_storable(place.valid_from);
+    if is_valid { Ok(place) } else { Err(Problem::of(ProblemCode::MalformedCursor)) }
 }
 
 /// Header with the project that a client works on.

@@ -297,10 +297,12 @@ pub struct MemoryPage {
     pub next_cursor: Option<String>,
 }
 
-/// Every version of a memory, in the order they became known.
+/// A page of the versions of a memory, in the order they became known.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct History {
     pub data: Vec<MemoryView>,
+    /// Pass it back as `cursor` for the next page; null at the end.
+    pub next_cursor: Option<String>,
 }
 
 /// Result of a write: the memory, an event for a user interface, a message for an assistant.

@@ -15,19 +15,35 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::project::AskedProject;
-use crate::api::request::{JsonRequest, PathParams, QueryParams};
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
+};
 use crate::api::wire::{LinkView, MemoryView, WriteResult};
 use crate::clock;
 
-/// The links from and to a memory, without those to removed memories.
+/// A page of the links from and to a memory, without those to removed memories.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Links {
     data: Vec<LinkView>,
+    /// Pass it back as `cursor` for the next page; null at the end.
+    next_cursor: Option<String>,
 }
 
-/// List the links of a memory.
+/// Which links to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct LinksQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the previous page.
+    cursor: Option<String>,
+}
+
+/// List the links of a memory, in the order they were made.
 #[utoipa::path(get, path = "/api/memory/{id}/links", tag = "links", params(
-    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory"),
+    LinksQuery), responses(
     (status = 200, body = Links),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_links(
@@ -35,10 +51,16 @@ pub async fn list_links(
     Reader(caller): Reader,
     asked: AskedProject,
     PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<LinksQuery>,
 ) -> Result<Json<Links>, Problem> {
     let (of, projects) = (asked.target(&id), asked.scope_or_all());
-    let links = app.engine().facts.links(&caller, &of, &projects, clock::now()).await?;
-    Ok(Json(Links { data: links.iter().map(LinkView::from).collect() }))
+    let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
+    let place = (after, page_size(query.limit)?);
+    let page = app.engine().facts.links(&caller, &of, &projects, place, clock::now()).await?;
+    Ok(Json(Links {
+        data: page.links.iter().map(LinkView::from).collect(),
+        next_cursor: page.next.as_ref().map(print_cursor),
+    }))
 }
 
 /// How far to follow the links of a memory.

@@ -19,7 +19,9 @@ use crate::api::auth::{SpaceReader, SpaceWriter};
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
 use crate::api::project::AskedProject;
-use crate::api::request::{JsonRequest, PathParams, QueryParams, print_cursor};
+use crate::api::request::{
+    JsonRequest, PathParams, QueryParams, page_size, parse_history_cursor, print_cursor,
+};
 use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, WriteResult};
 use crate::clock;
 
@@ -135,24 +137,42 @@ pub async fn get_memory(
     Ok((etag(&memory), Json(rated(memory, &ratings))).into_response())
 }
 
+/// Which versions of a history to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct HistoryQuery {
+    /// Between 1 and 200; 50 if absent.
+    limit: Option<usize>,
+    /// `next_cursor` of the previous page.
+    cursor: Option<String>,
+}
+
 /// A memory with the user's rating.
 pub(super) fn rated(memory: Memory, ratings: &BTreeMap<FactId, MemoryRating>) -> MemoryView {
     let rating = ratings.get(&memory.version.fact).map(|rating| rating.as_str());
     MemoryView { rating, ..MemoryView::from(memory) }
 }
 
-/// List every version of a memory.
+/// List every version of a memory, in the order they became known.
 #[utoipa::path(get, path = "/api/memory/{id}/history", tag = "memory", params(
-    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory")), responses(
+    ("id" = String, Path, description = "A memory's id, or text that occurs in exactly one active memory"),
+    HistoryQuery), responses(
     (status = 200, body = History),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_memory_history(
     State(app): State<App>,
     SpaceReader(caller): SpaceReader,
     PathParams(id): PathParams<String>,
+    QueryParams(query): QueryParams<HistoryQuery>,
 ) -> Result<Json<History>, Problem> {
-    let entries = app.engine().facts.history(&caller, &target(&id), clock::now()).await?;
-    Ok(Json(History { data: entries.iter().map(MemoryView::from).collect() }))
+    let after = query.cursor.as_deref().map(parse_history_cursor).transpose()?;
+    let place = (after, page_size(query.limit)?);
+    let page = app.engine().facts.history(&caller, &target(&id), place, clock::now()).await?;
+    Ok(Json(History {
+        data: page.entries.iter().map(MemoryView::from).collect(),
+        next_cursor: page.next.as_ref().map(print_cursor),
+    }))
 }
 
 /// Change or correct a memory.

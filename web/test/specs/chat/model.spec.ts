@@ -36,7 +36,7 @@ test("J3: remember, correct, undo", async ({ page, lukasa }) => {
   await expect
     .poll(async () => (await lukasa.memories.get(id)).content)
     .toBe("Retirement target: age 50");
-  const words = (await lukasa.memories.history(id)).map((version) => version.content);
+  const words = (await lukasa.memories.history(id).all()).map((version) => version.content);
   expect(new Set(words)).toEqual(
     new Set(["Retirement target: age 50", "Retirement target: age 55"]),
   );
@@ -208,7 +208,7 @@ test("R199: chat about a memory acts only on a stated change", async ({ page, lu
   await expect(page.getByRole("log").getByText("Hello. What shall we talk about?")).toBeVisible();
   await answered(page);
   expect(
-    (await lukasa.memories.history(id)).length,
+    (await lukasa.memories.history(id).all()).length,
     "nothing changes before the user states it",
   ).toBe(2);
   await say(page, "I have moved, now it is: Lives in Lisbon");

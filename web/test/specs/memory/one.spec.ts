@@ -111,7 +111,7 @@ test("links are created by search, and ended", async ({ page, lukasa }) => {
   await expect(page.getByRole("button", { name: /Looking for a flat/ })).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("link", { name: /Looking for a flat/ })).toBeVisible();
-  expect((await lukasa.memories.links(id)).length).toBe(1);
+  expect((await lukasa.memories.links(id).all()).length).toBe(1);
   await axe(page);
   await screens(page, "memory-one");
   await page.getByRole("button", { name: "End this link" }).click();

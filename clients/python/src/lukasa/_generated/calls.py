@@ -279,11 +279,12 @@ def delete_memory(id: str, if_match: str | None = None) -> Call[models.WriteResu
     )
 
 
-def get_memory_history(id: str) -> Call[models.History]:
-    """List every version of a memory."""
+def get_memory_history(id: str, query: params.GetMemoryHistoryQuery | None = None) -> Call[models.History]:
+    """List every version of a memory, in the order they became known."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}/history",
+        query=query,
         answer=models.History,
         again=True,
     )
@@ -414,11 +415,12 @@ def get_receipt_key() -> Call[models.ReceiptKey]:
     )
 
 
-def list_links(id: str) -> Call[models.Links]:
-    """List the links of a memory."""
+def list_links(id: str, query: params.ListLinksQuery | None = None) -> Call[models.Links]:
+    """List the links of a memory, in the order they were made."""
     return Call(
         "GET",
         f"/api/memory/{quoted(id)}/links",
+        query=query,
         answer=models.Links,
         again=True,
     )

@@ -622,8 +622,10 @@ class Grounds(View):
 
 
 class History(View):
-    """Every version of a memory, in the order they became known."""
+    """A page of the versions of a memory, in the order they became known."""
     data: list[Memory]
+    next_cursor: str | None = Field(default=None)
+    """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class Home(View):
@@ -835,8 +837,10 @@ class Link(View):
 
 
 class Links(View):
-    """The links from and to a memory, without those to removed memories."""
+    """A page of the links from and to a memory, without those to removed memories."""
     data: list[Link]
+    next_cursor: str | None = Field(default=None)
+    """Pass it back as `cursor` for the next page; null at the end."""
 
 
 class Liveness(View):

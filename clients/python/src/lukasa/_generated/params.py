@@ -851,6 +851,22 @@ class GetMemoryQuery(TypedDict, total=False):
     """What Lukasa knew at this instant; now if absent."""
 
 
+class GetMemoryHistoryQuery(TypedDict, total=False):
+    """What `get_memory_history` can be asked for."""
+    limit: int
+    """Between 1 and 200; 50 if absent."""
+    cursor: str
+    """`next_cursor` of the previous page."""
+
+
+class ListLinksQuery(TypedDict, total=False):
+    """What `list_links` can be asked for."""
+    limit: int
+    """Between 1 and 200; 50 if absent."""
+    cursor: str
+    """`next_cursor` of the previous page."""
+
+
 class GetMemoryGraphQuery(TypedDict, total=False):
     """What `get_memory_graph` can be asked for."""
     depth: int

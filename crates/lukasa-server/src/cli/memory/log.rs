@@ -74,8 +74,14 @@ impl LogArgs {
 
     async fn history(&self) -> anyhow::Result<()> {
         let named = memory_named(&self.server, &self.memory).await?;
-        let history = self.server.get(&format!("/api/memory/{}/history", encoded(&named))).await?;
-        let versions = history["data"].as_array().cloned().unwrap_or_default();
+        let mut versions = Vec::new();
+        let mut more = Some(String::new());
+        while let Some(cursor) = more {
+            let path = format!("/api/memory/{}/history?limit=200{cursor}", encoded(&named));
+            let page = self.server.get(&path).await?;
+            versions.extend(page["data"].as_array().cloned().unwrap_or_default());
+            more = page["next_cursor"].as_str().map(|next| format!("&cursor={next}"));
+        }
         let id = versions.first().map(|version| field(version, "id")).unwrap_or_default();
         let page = self.server.get(&format!("/api/operations?limit=200&memory_id={id}")).await?;
         let mut operations = page["data"].as_array().cloned().unwrap_or_default();

@@ -162,15 +162,20 @@ impl ServerHandler for Handler {
             };
             let reply = parse_reply(response["action"].as_str().unwrap_or_default());
             if reply == UserReply::Yes {
+                // A yes is accepted only once.
+                if !questions::take(&self.app, &caller.caller, &sealed).await {
+                    continue;
+                }
                 accepted.push(sealed);
             }
             call.replies.insert(key, reply);
         }
         let answer = self.run(&caller, call.clone()).await;
-        if answer.question.is_none() {
-            // A yes is accepted only once.
-            let used = self.app.answered_questions();
-            accepted.into_iter().for_each(|sealed| used.insert(sealed, ()));
+        if answer.question.is_some() {
+            // The next call brings it again, with the answer to this question.
+            for sealed in &accepted {
+                questions::return_taken(&self.app, &caller.caller, sealed).await;
+            }
         }
         let can_ask =
             context.client_capabilities().is_some_and(|client| client.elicitation.is_some());

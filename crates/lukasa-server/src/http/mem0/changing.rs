@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::filter::Mem0Filter;
-use super::reading::{NamedQuery, get_current, list_matching};
+use super::reading::{NamedQuery, get_current, visit_matching};
 use super::shape::PARTIES;
 use super::{caller_about, derive_key, malformed, resolve_id, resolve_item, shape};
 use crate::api::App;
@@ -138,10 +138,12 @@ async fn forget_matching(
 ) -> Result<(), Problem> {
     // A request to delete everything includes what belongs to a project.
     let projects = AskedProject::read(headers)?.scope_or_all();
-    let all = list_matching(app, caller, &projects, filter).await?;
-    for (place, memory) in all.iter().enumerate() {
+    let mut all = Vec::new();
+    visit_matching(app, caller, &projects, filter, |memory, _| all.push(memory.version.fact))
+        .await?;
+    for (place, fact) in all.into_iter().enumerate() {
         pace(app, admitted, caller, place).await;
-        forget_one(app, caller, Target::Id(memory.version.fact)).await?;
+        forget_one(app, caller, Target::Id(fact)).await?;
     }
     Ok(())
 }

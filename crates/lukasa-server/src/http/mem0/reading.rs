@@ -11,7 +11,7 @@ use lukasa_engine::facts::{ListFilter, ListedProjects, Listing, Target};
 use lukasa_engine::recall::RecallQuery;
 use lukasa_engine::{Memory, Point};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::filter::Mem0Filter;
 use super::{Parties, caller_about, malformed, parse_filter, resolve_id, shape};
@@ -28,6 +28,8 @@ use crate::clock;
 const BATCH_SIZE: usize = 200;
 /// Maximum number of results of a search and of a page.
 const MAX_RESULTS: usize = 1000;
+/// Maximum number of versions of a memory that a history is made of, the latest.
+const MAX_HISTORY: i64 = 1000;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Search {
@@ -78,25 +80,31 @@ pub(super) async fn search(
     Ok(Json(json!({ "results": results })))
 }
 
-/// Every active memory of these projects that matches a filter, newest first.
-pub(super) async fn list_matching(
+/// Calls `each` with every active memory of these projects that matches a filter, newest first. One
+/// batch of them is held at a time.
+pub(super) async fn visit_matching(
     app: &App,
     caller: &Caller,
     projects: &ProjectScope,
     filter: &Mem0Filter,
-) -> Result<Vec<Memory>, Problem> {
+    mut each: impl FnMut(&Memory, Map<String, Value>) + Send,
+) -> Result<(), Problem> {
     let projects = ListedProjects::seen_in(projects);
     let active = ListFilter { status: Some(Status::Active), projects, ..ListFilter::default() };
-    let (mut all, mut after) = (Vec::new(), None);
+    let mut after = None;
     loop {
         let (point, filter_of) = (Point::default(), active.clone());
         let listing = Listing { filter: filter_of, point, after, limit: BATCH_SIZE };
         let page = app.engine().facts.list(caller, &listing, clock::now()).await?;
-        let is_match = |memory: &Memory| filter.matches(&shape::memory(memory, &caller.user_name));
-        all.extend(page.memories.into_iter().filter(is_match));
+        for memory in &page.memories {
+            let shown = shape::memory(memory, &caller.user_name);
+            if filter.matches(&shown) {
+                each(memory, shown);
+            }
+        }
         match page.next {
             Some(next) => after = Some(next),
-            None => return Ok(all),
+            None => return Ok(()),
         }
     }
 }
@@ -117,15 +125,20 @@ async fn page_of(
     let (page, size) = (paging.page.unwrap_or(1).max(1), paging.page_size.unwrap_or(100));
     let size = size.clamp(1, MAX_RESULTS);
     let projects = AskedProject::read(headers)?.scope_or_none();
-    let all = list_matching(app, caller, &projects, filter).await?;
     let first = (page - 1).saturating_mul(size);
-    let shown = all.iter().skip(first).take(size);
-    let results: Vec<_> = shown.map(|memory| shape::memory(memory, &caller.user_name)).collect();
+    let (mut count, mut results) = (0_usize, Vec::new());
+    let each = |_: &Memory, shown: Map<String, Value>| {
+        if count >= first && results.len() < size {
+            results.push(shown);
+        }
+        count += 1;
+    };
+    visit_matching(app, caller, &projects, filter, each).await?;
     let link = |page: usize| format!("/mem0/v3/memories/?page={page}&page_size={size}");
-    let next = (first.saturating_add(size) < all.len()).then(|| link(page + 1));
+    let next = (first.saturating_add(size) < count).then(|| link(page + 1));
     let previous = (page > 1).then(|| link(page - 1));
     Ok(Json(json!({
-        "count": all.len(), "next": next, "previous": previous, "results": results,
+        "count": count, "next": next, "previous": previous, "results": results,
     })))
 }
 
@@ -218,7 +231,8 @@ pub(super) async fn history(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Vec<Value>>, Problem> {
     let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
-    let entries = app.engine().facts.history(&caller, &target, clock::now()).await?;
+    let facts = &app.engine().facts;
+    let entries = facts.latest_history(&caller, &target, MAX_HISTORY, clock::now()).await?;
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }
 

@@ -46,6 +46,38 @@ async fn links_are_listed_from_both_ends_and_removed_by_undo() {
 }
 
 #[tokio::test]
+async fn links_and_history_have_pages() {
+    let app = TestApp::with_keys().await;
+    let alice = app.tenant_key("acme").await.about("alice");
+    let one = alice.save("Has a dog").await.at("/memory/id");
+    for number in 0..5 {
+        let other = alice.save(&format!("Walk number {number}")).await.at("/memory/id");
+        alice.post(&format!("/api/memory/{one}/links"), json!({ "to": other })).await.expect(201);
+        let words = json!({ "content": format!("Has a dog of {number}") });
+        alice.patch(&format!("/api/memory/{one}"), words).await.expect(200);
+    }
+    for (list, key) in [("links", "id"), ("history", "version_id")] {
+        let path = format!("/api/memory/{one}/{list}");
+        let whole = alice.get(&path).await.expect(200);
+        assert_eq!(whole.at("/next_cursor"), "", "all of it is one page");
+        let (mut found, mut query) = (Vec::new(), "?limit=2".to_owned());
+        loop {
+            let page = alice.get(&format!("{path}{query}")).await.expect(200);
+            assert!((1..=2).contains(&page.each(key).len()));
+            found.extend(page.each(key));
+            match page.at("/next_cursor") {
+                next if next.is_empty() => break,
+                next => query = format!("?limit=2&cursor={next}"),
+            }
+        }
+        assert_eq!(found, whole.each(key), "{list}");
+        for wrong in ["?limit=0", "?limit=201", "?cursor=junk", "?unknown=1"] {
+            alice.get(&format!("{path}{wrong}")).await.expect(400);
+        }
+    }
+}
+
+#[tokio::test]
 async fn memory_graph_lists_memories_by_their_distance_in_links() {
     let app = TestApp::with_keys().await;
     let alice = app.tenant_key("acme").await.about("alice");

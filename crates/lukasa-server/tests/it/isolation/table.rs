@@ -342,7 +342,10 @@ pub const TABLE: &[Row] = &[
     does(Write, "delete_memory", &[
         given(Path("id"), Memory("deletable"), MEMORY), WORDS, STALE, IN_SPACE, AGAIN,
     ]),
-    reads("get_memory_history", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, IN_SPACE]),
+    reads("get_memory_history", &[
+        given(Path("id"), Memory("kept"), MEMORY), WORDS, IN_SPACE,
+        tried(Query("cursor"), HistoryCursor, Own),
+    ]),
     by_a_human(with_body(
         does(Write, "confirm_memory", &[
             given(Path("id"), Memory("proposed"), MEMORY),
@@ -387,7 +390,9 @@ pub const TABLE: &[Row] = &[
     only_reads(does(Erase, "preview_erasure", &[given(Path("id"), Memory("kept"), MEMORY), WORDS])),
     reads("list_erasures", &[]),
     open("get_receipt_key"),
-    reads("list_links", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
+    reads("list_links", &[
+        given(Path("id"), Memory("kept"), MEMORY), WORDS, tried(Query("cursor"), LinkCursor, Own),
+    ]),
     reads("get_memory_graph", &[given(Path("id"), Memory("kept"), MEMORY), WORDS]),
     with_body(
         does(Write, "link_memories", &[

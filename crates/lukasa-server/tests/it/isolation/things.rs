@@ -29,6 +29,8 @@ pub enum Thing {
     Link,
     /// An operation that can be undone.
     Operation,
+    LinkCursor,
+    HistoryCursor,
     MemoryCursor,
     ProposalCursor,
     OperationCursor,
@@ -114,6 +116,16 @@ impl Thing {
             Memory(_) => FactId::from_uuid(near(parsed::<FactId>(real).uuid())).to_string(),
             Version => VersionId::from_uuid(near(parsed::<VersionId>(real).uuid())).to_string(),
             Link => LinkId::from_uuid(near(parsed::<LinkId>(real).uuid())).to_string(),
+            LinkCursor => {
+                let id = open_cursor(real).as_str().expect("an id").to_owned();
+                close_cursor(&Link.twin(&id).into())
+            }
+            HistoryCursor => {
+                let mut place: Value = open_cursor(real);
+                let id = place["version"].as_str().expect("a place").to_owned();
+                place["version"] = Version.twin(&id).into();
+                close_cursor(&place)
+            }
             Operation => {
                 OperationId::from_uuid(near(parsed::<OperationId>(real).uuid())).to_string()
             }
@@ -263,9 +275,15 @@ impl Things {
         let (kept, other) = (things.get(Memory("kept")), things.get(Memory("other")));
         let path = format!("/api/memory/{kept}/links");
         let linked = client.post(&path, json!({ "to": other, "relation": "precedes" })).await;
+        let first = client.get(&format!("/api/memory/{kept}/history")).await.expect(200).json();
         let trashed = things.get(Memory("trashed"));
         client.delete(&format!("/api/memory/{trashed}")).await.expect(200);
         things.put(Link, linked.at("/link/id"));
+        things.put(LinkCursor, close_cursor(&linked.at("/link/id").into()));
+        let [known, valid, version] =
+            ["known_from", "valid_from", "version_id"].map(|field| &first["data"][0][field]);
+        let place = json!({ "known_from": known, "valid_from": valid, "version": version });
+        things.put(HistoryCursor, close_cursor(&place));
         things.hide(&linked.json());
         for (thing, path) in [
             (MemoryCursor, "/api/memory?limit=1"),

@@ -1,5 +1,8 @@
 //! Questions that only the user can answer, sent to them through their client (elicitation).
 
+use std::sync::Arc;
+
+use lukasa_core::model::NoModels;
 use serde_json::{Value, json};
 
 use super::{done, newer, refused};
@@ -111,6 +114,30 @@ async fn elicited_domain_opt_in_is_answered_by_the_user_only() {
     me.delete("/api/domains/health/opt-in").await.expect(200);
     let again = json!({ "content": "Has hay fever", "domain": "health" });
     question(&call(&me, "save_memory", again, yes).await);
+}
+
+#[tokio::test]
+async fn elicited_yes_counts_once_on_all_servers() {
+    let app = TestApp::with_keys().await;
+    let me = app.human("acme", "alice").await;
+    let (base, _) = app.again(Arc::new(NoModels)).await;
+    let there = me.at(&base);
+    let health = |content: &str| json!({ "content": content, "domain": "health" });
+    let key = question(&call(&me, "save_memory", health("Has asthma"), json!({})).await);
+    let yes = json!({ &key: { "action": "accept" } });
+    let saved = call(&me, "save_memory", health("Has asthma"), yes.clone()).await;
+    assert_eq!(saved["structuredContent"]["memory"]["domain"], "health", "{saved:#}");
+    me.delete("/api/domains/health/opt-in").await.expect(200);
+    for client in [&there, &me] {
+        question(&call(client, "save_memory", health("Has hay fever"), yes.clone()).await);
+    }
+    // A yes to a call that asks something else first is not used up, wherever that was.
+    let key = question(&call(&me, "save_memory", health("Has hay fever"), json!({})).await);
+    let yes = json!({ &key: { "action": "accept" } });
+    let finance = json!({ "content": "Owes 5 euros", "domain": "finance" });
+    question(&call(&there, "save_memory", finance, yes.clone()).await);
+    let saved = call(&me, "save_memory", health("Has hay fever"), yes).await;
+    assert_eq!(saved["structuredContent"]["memory"]["domain"], "health", "{saved:#}");
 }
 
 #[tokio::test]
