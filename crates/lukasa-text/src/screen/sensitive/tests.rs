@@ -271,7 +271,6 @@ fn sensitive_words_in_a_harmless_sense_reveal_nothing() {
         "my piggy bank is a pink ceramic",
         "the credit card reader in the café beeps",
         "undocumented endpoints break often",
-        "the union jack pattern on the mug",
         "the gene pool of the tomato",
         "the tribe of gamers meets on Friday",
         "mein Sternzeichen ist Krebs",
