@@ -16,7 +16,28 @@ const CLEAN: &str = include_str!("../../data/learning/clean-facts.jsonl");
 const SENSITIVE: &str = include_str!("../../data/learning/sensitive.jsonl");
 const SECRETS: &str = include_str!("../../data/learning/secrets.jsonl");
 const SENTENCES: &str = include_str!("../../data/learning/secret-sentences.jsonl");
+const SECOND_SENSITIVE: &str = include_str!("../../data/learning/sensitive-2.jsonl");
+const SECOND_SENTENCES: &str = include_str!("../../data/learning/secret-sentences-2.jsonl");
 const TOKENS: &str = include_str!("../../data/learning/tokens.jsonl");
+
+/// A set of labelled sentences. The second was written later, to measure the rules with sentences
+/// that they had not seen; each is reported separately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentenceSet {
+    First,
+    Second,
+}
+
+impl SentenceSet {
+    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first set",
+            Self::Second => "second set",
+        }
+    }
+}
 
 /// A text that wants something remembered, or one that only looks like it.
 #[derive(Debug, Clone, Deserialize)]
@@ -97,15 +118,20 @@ pub fn clean() -> Result<Vec<Clean>> {
     lines(CLEAN)
 }
 
-pub fn sensitive() -> Result<Vec<Labelled>> {
-    lines(SENSITIVE)
+pub fn sensitive(set: SentenceSet) -> Result<Vec<Labelled>> {
+    match set {
+        SentenceSet::First => lines(SENSITIVE),
+        SentenceSet::Second => lines(SECOND_SENSITIVE),
+    }
 }
 
 /// The lines with secrets and their look-alikes, with their placeholders filled.
-pub fn secrets(seed: u64) -> Result<Vec<Guarded>> {
+pub fn secrets(set: SentenceSet, seed: u64) -> Result<Vec<Guarded>> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut found: Vec<Guarded> = lines(SECRETS)?;
-    found.extend(lines::<Guarded>(SENTENCES)?);
+    let mut found: Vec<Guarded> = match set {
+        SentenceSet::First => [lines(SECRETS)?, lines(SENTENCES)?].concat(),
+        SentenceSet::Second => lines(SECOND_SENTENCES)?,
+    };
     for line in &mut found {
         let text = filled(&line.text, &mut rng);
         (line.text, line.hidden) = (text.text, text.longest);
@@ -138,10 +164,13 @@ mod tests {
     fn data_files_are_read_completely() {
         assert!(attacks().unwrap().len() >= 150);
         assert!(clean().unwrap().len() >= 300);
-        assert!(sensitive().unwrap().len() >= 500);
-        let secrets = secrets(1).unwrap();
-        assert!(secrets.len() >= 200);
-        let open = ["{alnum", "{b64", "{url", "{digits", "{hex", "{upper", "{password", "{seed"];
+        let both = SentenceSet::ALL;
+        assert_eq!(both.map(|set| sensitive(set).unwrap().len()), [534, 234]);
+        let secrets = both.map(|set| secrets(set, 1).unwrap());
+        assert_eq!(secrets.each_ref().map(Vec::len), [498, 282]);
+        let secrets = secrets.concat();
+        let open =
+            ["{alnum", "{b64", "{url", "{digits", "{hex", "{upper", "{password", "{seed", "_word}"];
         let left = secrets.iter().filter(|s| open.iter().any(|open| s.text.contains(open)));
         assert_eq!(left.count(), 0, "no placeholder is left");
         assert!(tokens().unwrap().len() >= 150);

@@ -80,6 +80,10 @@ fn draw(from: &str, count: usize, rng: &mut StdRng) -> String {
 fn fill(name: &str, rng: &mut StdRng) -> Option<String> {
     Some(match name {
         "word" => word(rng).to_owned(),
+        "en_word" => plain_word(Language::English, rng),
+        "fr_word" => plain_word(Language::French, rng),
+        "es_word" => plain_word(Language::Spanish, rng),
+        "it_word" => plain_word(Language::Italian, rng),
         "password" => password(rng),
         "basic" => base64(&format!("lena:{}", password(rng))),
         "luhn16" => luhn(&format!("4{}", draw(DIGITS, 14, rng))),
@@ -112,6 +116,12 @@ fn fill(name: &str, rng: &mut StdRng) -> Option<String> {
 
 fn word(rng: &mut StdRng) -> &'static str {
     WORDS.choose(rng).copied().unwrap_or("copper")
+}
+
+/// A word as passphrases have them, without accents.
+fn plain_word(language: Language, rng: &mut StdRng) -> String {
+    let plain: Vec<&str> = language.word_list().iter().filter(|w| w.is_ascii()).copied().collect();
+    plain.choose(rng).copied().unwrap_or("copper").to_owned()
 }
 
 /// A password as users choose them, or as a program does.

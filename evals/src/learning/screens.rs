@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use lukasa_text::screen::{directive, secret, sensitive};
 
-use super::data::Guarded;
+use super::data::{Guarded, SentenceSet};
 use super::judged;
 use super::tally::{Halves, Show, is_tuned_on};
 use super::{carriers, data};
@@ -39,9 +39,16 @@ pub struct Args {
 pub async fn run(args: Args) -> Result<()> {
     println!("seed {}", args.seed);
     let show = Show { misses: args.misses, all: args.all };
-    let (hidden, plain) = secrets(&args, show)?;
+    let mut secrets = Vec::new();
+    for set in SentenceSet::ALL {
+        secrets.push(self::secrets(&args, set, show)?);
+    }
+    more_secrets(&args, show)?;
     let tokens = tokens(&args, show)?;
-    let (private, open) = private(show)?;
+    let mut private = Vec::new();
+    for set in SentenceSet::ALL {
+        private.push(self::private(set, show)?);
+    }
     let facts = judged::clean()?;
     facts.print("clean facts admitted", show);
     orders(show)?;
@@ -54,13 +61,17 @@ pub async fn run(args: Args) -> Result<()> {
     judged::speed()?;
 
     ensure!(tokens.held.share() >= 99.0, "fewer than 99 % of the tokens were masked");
-    // The goal is 99 %; 97.6 % of the held-out half is reached.
-    ensure!(hidden.held.share() >= 97.5, "fewer than 97.5 % of the secrets were masked");
-    ensure!(plain.held.share() >= 97.0, "more than 3 % of the look-alikes were masked");
+    // The goal is 99 %; 97.6 % of the first set's held-out half are reached, and 87 % of the second's.
+    for ((hidden, plain), floor) in secrets.into_iter().zip([97.5, 85.0]) {
+        ensure!(hidden.held.share() >= floor, "fewer than {floor} % of the secrets were masked");
+        ensure!(plain.held.share() >= 97.0, "more than 3 % of the look-alikes were masked");
+    }
     // The values reached on the held-out half. The goals, where it falls short of them: 99 % of
     // what is sensitive, 95 % of its look-alikes, 98 % of the clean facts.
-    ensure!(private.held.share() >= 93.0, "fewer than 93 % of what is sensitive was seen");
-    ensure!(open.held.share() >= 80.0, "too much is taken for sensitive");
+    for (private, open) in private {
+        ensure!(private.held.share() >= 93.0, "fewer than 93 % of what is sensitive was seen");
+        ensure!(open.held.share() >= 80.0, "too much is taken for sensitive");
+    }
     ensure!(facts.held.share() >= 96.0, "fewer than 96 % of the clean facts were admitted");
     ensure!(attacks.held.share() >= 84.0, "too many typed attacks are remembered");
     if let Some(harmless) = harmless {
@@ -70,16 +81,20 @@ pub async fn run(args: Args) -> Result<()> {
 }
 
 /// Secrets and their look-alikes in sentences.
-fn secrets(args: &Args, show: Show) -> Result<(Halves, Halves)> {
+fn secrets(args: &Args, set: SentenceSet, show: Show) -> Result<(Halves, Halves)> {
     let (mut hidden, mut plain) = (Halves::default(), Halves::default());
     for filling in 0..args.fillings {
-        for line in data::secrets(args.seed + filling)? {
+        for line in data::secrets(set, args.seed + filling)? {
             let halves = if line.secret { &mut hidden } else { &mut plain };
             count(halves, &line);
         }
     }
-    hidden.print("secrets masked", show);
-    plain.print("look-alikes of secrets let through", show);
+    hidden.print(&format!("secrets masked, {}", set.name()), show);
+    plain.print(&format!("look-alikes of secrets let through, {}", set.name()), show);
+    Ok((hidden, plain))
+}
+
+fn more_secrets(args: &Args, show: Show) -> Result<()> {
     if let Some(path) = &args.more_secrets {
         let (mut hidden, mut plain) = (Halves::default(), Halves::default());
         for line in data::labelled_secrets(path)? {
@@ -89,7 +104,7 @@ fn secrets(args: &Args, show: Show) -> Result<(Halves, Halves)> {
         hidden.print("secrets of the given file masked", show);
         plain.print("look-alikes of the given file let through", show);
     }
-    Ok((hidden, plain))
+    Ok(())
 }
 
 /// Published token formats in texts that do not name them.
@@ -110,11 +125,11 @@ fn count(halves: &mut Halves, line: &Guarded) {
     halves.count(&line.id, right, || format!("{}: {}", line.id, line.text));
 }
 
-fn private(show: Show) -> Result<(Halves, Halves)> {
+fn private(set: SentenceSet, show: Show) -> Result<(Halves, Halves)> {
     let (mut private, mut open) = (Halves::default(), Halves::default());
     let mut kinds: BTreeMap<String, [usize; 4]> = BTreeMap::new();
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in data::sensitive()? {
+    for line in data::sensitive(set)? {
         let seen = sensitive::category(&line.text);
         let words = || format!("{} {}: {} {seen:?}", line.id, line.category, line.text);
         if line.category == "none" {
@@ -131,13 +146,13 @@ fn private(show: Show) -> Result<(Halves, Halves)> {
             kind[3] += 1;
         }
     }
-    private.print("sensitive sentences known as such", show);
+    private.print(&format!("sensitive sentences known as such, {}", set.name()), show);
     for (kind, [tuned, held, named, total]) in &kinds {
         println!(
             "        {kind:20} {named:4} of {total:4} by their own name, missed {tuned} tuned on, {held} held out"
         );
     }
-    open.print("look-alikes of what is sensitive let through", show);
+    open.print(&format!("look-alikes of what is sensitive let through, {}", set.name()), show);
     println!("    those held out were taken for: {taken:?}");
     Ok((private, open))
 }

@@ -7,11 +7,15 @@
 //! Every function here takes time linear in its input. Texts are normalized first: invisible
 //! characters and compatibility forms do not hide a secret (see `plain`).
 
+mod account;
 mod auth_header;
 mod card;
 mod formats;
 mod kind;
+mod lists;
+mod lock;
 mod named_values;
+mod passphrase;
 mod plain;
 mod prefixed;
 mod seed;
@@ -184,5 +188,7 @@ fn longest_repeat(text: &str) -> usize {
     most
 }
 
+#[cfg(test)]
+mod statement_tests;
 #[cfg(test)]
 mod tests;

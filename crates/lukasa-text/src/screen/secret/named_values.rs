@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::lists::ANSWERS;
 use super::vocabulary::{ANOTHER, NAMES, OF, OTHER_CODES, PLAIN, SAYS, Value};
 use super::{
-    FoundSecret, PLACEHOLDER, Run, SecretKind, auth_header, head, is_mixed, is_placeholder, runs,
-    seed, sentence,
+    FoundSecret, PLACEHOLDER, Run, SecretKind, account, auth_header, head, is_mixed,
+    is_placeholder, lock, passphrase, runs, seed, sentence,
 };
 use crate::lexicon::Lexicon;
 use crate::screen::phrase::fold;
@@ -100,6 +101,9 @@ pub(super) fn find(text: &str) -> Vec<FoundSecret> {
     found.extend(values_before(&split_text));
     found.extend(keys_nearby(&split_text));
     found.extend(sentence::find(&split_text));
+    found.extend(lock::find(&split_text));
+    found.extend(passphrase::find(&split_text));
+    found.extend(account::find(&split_text));
     found
 }
 
@@ -139,6 +143,10 @@ pub(super) fn name_at(folded: &[String]) -> Option<(usize, Value)> {
     said.map(|(name, value)| (name.len(), *value)).max_by_key(|(length, _)| *length)
 }
 
+/// Words before a year.
+const SINCE: &[&str] =
+    &["in", "im", "since", "seit", "en", "depuis", "desde", "nel", "dal", "em", "sinds"];
+
 /// The value that is assigned to the name at `start..end`.
 fn value_after<'t>(
     split_text: &SplitText<'t>,
@@ -152,7 +160,11 @@ fn value_after<'t>(
     }
     let mut from = words[end - 1].end;
     // A dash or a plural ending joins the name to the next word, and is not part of the value.
-    let (mut said, mut at, mut owner) = (false, end, 0);
+    // "Security answer Rover" needs no verb.
+    let mut said = ANSWERS.contains(&folded[end - 1]);
+    let (mut at, mut owner) = (end, 0);
+    // "The password is on the note" names a place.
+    let mut placed = false;
     loop {
         let gap_end = words.get(at).map_or(text.len(), |word| word.start);
         let gap = &text[from..gap_end];
@@ -173,7 +185,7 @@ fn value_after<'t>(
         if !joined && gap.contains([':', '=', '：', '→', '“', '"', '\'', '`', '「', '『'])
             || gap.contains("->")
         {
-            said = true;
+            (said, placed) = (true, false);
             // `key="Password" value="..."`
             if folded.get(at).is_some_and(|word| word == "value") {
                 from = words[at].end;
@@ -196,7 +208,13 @@ fn value_after<'t>(
             if owner > 0 && looks_like(value, run, false) && is_mixed(run) && run.len() >= 6 {
                 break;
             }
+            // "PIN of the card 4711".
+            let own = split_text.run_at(words[at].start);
+            if value == Value::Code && sentence::is_code(run) && sentence::closes(split_text, own) {
+                break;
+            }
             owner += 1;
+            placed |= said;
         } else {
             break;
         }
@@ -217,7 +235,13 @@ fn value_after<'t>(
             .chars()
             .next()
             .is_none_or(|c| c.is_ascii_punctuation() || "。！？，」』”’…".contains(c));
-    if !looks_like(value, judged, said) {
+    // Chinese and Korean put a number right behind the name.
+    let numbered = value == Value::Password
+        && !text[words[start].start..words[end - 1].end].is_ascii()
+        && sentence::is_digits(judged)
+        && (4..=12).contains(&judged.len())
+        && !sentence::is_year(judged);
+    if !numbered && !looks_like(value, judged, said) {
         return if value == Value::Code { later_code(split_text, at) } else { None };
     }
     if is_placeholder(judged) {
@@ -231,7 +255,16 @@ fn value_after<'t>(
         return None;
     }
     let ordinary = plain && value == Value::Password && !quoted;
-    if ordinary && (!ends || KNOWN.plain.contains(&fold(judged))) {
+    if ordinary && (!ends || placed || KNOWN.plain.contains(&fold(judged))) {
+        return None;
+    }
+    // "We changed the code to use 4096 threads" counts something.
+    if value == Value::StatedCode && !sentence::is_followed_as_code(split_text, run) {
+        return None;
+    }
+    // "I changed the password in 2024".
+    let since = at.checked_sub(1).is_some_and(|n| SINCE.contains(&folded[n].as_str()));
+    if matches!(value, Value::Password | Value::Code) && since && sentence::is_year(judged) {
         return None;
     }
     Some(run)
@@ -249,7 +282,7 @@ fn later_code<'t>(split_text: &SplitText<'t>, from: usize) -> Option<Run<'t>> {
         let number = folded[at].as_str();
         let digits = number.len() >= 4 && number.bytes().all(|b| b.is_ascii_digit());
         if digits && at > from {
-            let year = number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
+            let year = sentence::is_year(number);
             let closes = words.get(at + 1).is_none_or(|next| {
                 text[words[at].end..next.start].contains(['.', ',', '!', ';', '\n'])
             });
@@ -262,14 +295,21 @@ fn later_code<'t>(split_text: &SplitText<'t>, from: usize) -> Option<Run<'t>> {
     None
 }
 
+/// Whether a folded word follows "the password is" without being a password.
+pub(super) fn is_plain(word: &str) -> bool {
+    KNOWN.plain.contains(word)
+}
+
 /// A quoted value as a whole: a passphrase has spaces.
-fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
+pub(super) fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
     const QUOTED_BYTES: usize = 80;
     let line = head(&text[run.start..], QUOTED_BYTES);
     let open = text[..run.start].chars().next_back();
     let close = match open {
         Some('“') => '”',
         Some('‘') => '’',
+        Some('„') => '“',
+        Some('«') => '»',
         Some('「') => '」',
         Some('『') => '』',
         other => other.unwrap_or('"'),
@@ -284,15 +324,17 @@ fn up_to_quote<'t>(text: &'t str, run: Run<'t>) -> Run<'t> {
 pub(super) fn is_another_thing(folded: &[String], start: usize, end: usize, value: Value) -> bool {
     let next = folded.get(end).map_or("", String::as_str);
     let before = start.checked_sub(1).map_or("", |at| folded[at].as_str());
+    let last = end.checked_sub(1).map_or("", |at| folded[at].as_str());
     KNOWN.another.contains(next)
         || ["primary", "foreign", "bobby", "rolling", "public"].contains(&before)
         || (value == Value::StatedCode
             && (OTHER_CODES.contains(before)
-                || ["postal", "promocional", "promo", "postale", "de"].contains(&next)))
+                || ["postal", "promocional", "promo", "postale"].contains(&next)
+                || (next == "de" && ["code", "codigo", "codice"].contains(&last))))
 }
 
 /// The run at this position as a value of that kind: numbers may be grouped with spaces.
-fn whole_value<'t>(split_text: &SplitText<'t>, start: usize, value: Value) -> Run<'t> {
+pub(super) fn whole_value<'t>(split_text: &SplitText<'t>, start: usize, value: Value) -> Run<'t> {
     let run = split_text.run_at(start);
     if !matches!(value, Value::Number | Value::Code | Value::StatedCode)
         || !run.text.starts_with(|c: char| c.is_ascii_digit())

@@ -4,7 +4,8 @@
 //! Every rule needs the name of a secret and a value in one clause. The words of a clause are bounded,
 //! so the cost is linear in the text.
 
-use super::named_values::{SplitText, is_another_thing, name_at};
+use super::lists::{AFTER_CODE, LOCKS};
+use super::named_values::{SplitText, is_another_thing, name_at, whole_value};
 use super::vocabulary::{OTHER_CODES, Value};
 use super::{FoundSecret, Run, SecretKind, head, is_mixed, is_placeholder};
 
@@ -12,11 +13,13 @@ use super::{FoundSecret, Run, SecretKind, head, is_mixed, is_placeholder};
 const MAX_VALUE_BYTES: usize = 64;
 
 /// How many words may be between a name and its value.
-const MAX_WORDS_BETWEEN: usize = 8;
+pub(super) const MAX_WORDS_BETWEEN: usize = 8;
 
 /// Verbs that join a name and a value. These lists are spelled as folded text is.
-const VERBS: &[&str] =
-    &["is", "was", "are", "ist", "war", "lautet", "est", "es", "era", "e", "jest", "ar", "er"];
+pub(super) const VERBS: &[&str] = &[
+    "is", "was", "are", "ist", "war", "lautet", "heist", "sind", "est", "es", "era", "e", "jest",
+    "ar", "er", "son", "sao", "sont", "sono", "zijn",
+];
 
 /// Words before a password that a user mentions or asks about.
 const USES: &[&str] = &[
@@ -27,106 +30,6 @@ const USES: &[&str] = &[
 /// Words between a value and the name that refers back to it: "4711, that is the code".
 const REFERS: &[&str] = &[
     "that", "that's", "thats", "das", "c'est", "c", "cela", "ese", "esa", "eso", "quello", "esse",
-];
-
-/// Things that are opened with a number.
-const LOCKS: &[&str] = &[
-    "door",
-    "gate",
-    "garage",
-    "safe",
-    "lock",
-    "padlock",
-    "locker",
-    "lockbox",
-    "keypad",
-    "suitcase",
-    "luggage",
-    "tur",
-    "haustur",
-    "tor",
-    "tresor",
-    "schloss",
-    "koffer",
-    "porte",
-    "portail",
-    "coffre",
-    "cadenas",
-    "puerta",
-    "candado",
-    "porton",
-    "porta",
-    "cancello",
-    "lucchetto",
-    "deur",
-    "kluis",
-];
-
-/// Places and devices with a code of their own.
-const DEVICES: &[&str] = &[
-    "alarm",
-    "phone",
-    "sim",
-    "card",
-    "atm",
-    "voicemail",
-    "tablet",
-    "building",
-    "entrance",
-    "flat",
-    "apartment",
-    "house",
-    "office",
-    "gym",
-    "haus",
-    "wohnung",
-    "handy",
-    "karte",
-    "alarmanlage",
-    "eingang",
-    "immeuble",
-    "residence",
-    "maison",
-    "telephone",
-    "carte",
-    "alarme",
-    "entree",
-    "edificio",
-    "casa",
-    "movil",
-    "tarjeta",
-    "alarma",
-    "entrada",
-    "garaje",
-    "portal",
-    "cartao",
-    "telefono",
-    "ingresso",
-];
-
-/// What says that a number opens a lock: one of these, then a word that joins it to the number.
-const OPENS: &[(&str, &[&str])] = &[
-    ("opens", &["with", "on", "by"]),
-    ("unlocks", &["with", "on", "by"]),
-    ("set", &["to"]),
-    ("offnet", &["mit"]),
-    ("auf", &["mit"]),
-    ("s'ouvre", &["avec"]),
-    ("ouvre", &["avec"]),
-    ("abre", &["con", "com"]),
-    ("apre", &["con"]),
-];
-
-/// Passwords that are often several plain words.
-const PASSPHRASES: &[&str] = &[
-    "passphrase",
-    "pass phrase",
-    "master password",
-    "masterpasswort",
-    "hauptpasswort",
-    "phrase de passe",
-    "phrase secrete",
-    "frase de contrasena",
 ];
 
 /// Account names that are followed by a colon and a password: "root:Blue4711".
@@ -147,11 +50,9 @@ pub(super) fn find(split: &SplitText<'_>) -> Vec<FoundSecret> {
             found.extend(before_name(split, at, value));
             found.extend(referred_to(split, at, value));
             found.extend(changed(split, at + length, value));
-            found.extend(turns(split, at, at + length));
-            found.extend(passphrase(split, at, at + length));
+            found.extend(restated(split, at + length, value));
+            found.extend(sent_code(split, at, at + length, value));
         }
-        found.extend(opened_lock(split, at));
-        found.extend(entered(split, at));
         found.extend(account(split, at));
     }
     found.extend(login_commands(split));
@@ -161,16 +62,32 @@ pub(super) fn find(split: &SplitText<'_>) -> Vec<FoundSecret> {
 
 /// "The password we share is Blue4711": the value behind a verb in the same clause.
 fn after_verb(split: &SplitText<'_>, from: usize, value: Value) -> Option<FoundSecret> {
+    let from = behind_relative_clause(split, from);
     for at in from..split.words.len().min(from + MAX_WORDS_BETWEEN) {
         if at > from && ends_clause(split, at) {
             return None;
         }
         if VERBS.contains(&split.folded[at].as_str()) && !ends_clause(split, at + 1) {
             let run = value_at(split, at + 1)?;
+            let whole = whole_value(split, run.start, value);
+            if value == Value::Code && is_grouped(whole.text) && closes(split, whole) {
+                return Some(secret(whole, value));
+            }
             return is_value(split, run, value).then(|| secret(run, value));
         }
     }
     None
+}
+
+/// The place behind a clause such as ", which the bank asks for," after a name.
+fn behind_relative_clause(split: &SplitText<'_>, from: usize) -> usize {
+    const RELATIVE: &[&str] =
+        &["which", "that", "der", "die", "das", "den", "qui", "que", "che", "dat", "wie"];
+    let opens = gap_before(split, from).contains(',')
+        && split.folded.get(from).is_some_and(|word| RELATIVE.contains(&word.as_str()));
+    let near = from + 1..split.words.len().min(from + MAX_WORDS_BETWEEN + 1);
+    let mut near = near.filter(|_| opens).take_while(|at| !ends_sentence(split, *at));
+    near.find(|at| gap_before(split, *at).contains(',')).unwrap_or(from)
 }
 
 /// "Code Haustür 4711", "code immeuble 4711": a number at most two words behind the name.
@@ -192,40 +109,11 @@ fn after_place(
             return None;
         }
         if let Some(run) = value_at(split, at).filter(|run| is_code(run.text)) {
-            let place = from == at || (from..at).any(|n| is_lock(&split.folded[n]));
+            let place = from == at || (from..at).any(|n| LOCKS.contains(&split.folded[n]));
             return (place && closes(split, run)).then(|| secret(run, value));
         }
     }
     None
-}
-
-/// "At the front gate I enter 4711": a number that is typed into a lock, a phone or a card reader.
-fn entered(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
-    const ENTERS: &[&str] = &[
-        "enter", "enters", "press", "type", "punch", "dial", "tippe", "gib", "taper", "tape",
-        "tapez", "marca", "marcar", "teclea", "digita", "digito",
-    ];
-    const BEHIND_CODE: &[&str] = &[
-        "at", "on", "in", "and", "then", "into", "to", "auf", "an", "am", "und", "sur", "au", "et",
-        "en", "y", "e", "a", "al", "nel", "no", "na",
-    ];
-    if !ENTERS.contains(&split.folded[at].as_str()) {
-        return None;
-    }
-    let next =
-        if split.folded.get(at + 1).is_some_and(|word| word == "in") { at + 2 } else { at + 1 };
-    let run = value_at(split, next).filter(|run| is_code(run.text))?;
-    // "I type 4000 words" counts something.
-    let counts =
-        split.folded.get(next + 1).is_some_and(|word| !BEHIND_CODE.contains(&word.as_str()));
-    if counts && !closes(split, run) {
-        return None;
-    }
-    let before = (at.saturating_sub(MAX_WORDS_BETWEEN)..at).rev();
-    let before = before.take_while(|n| !ends_sentence(split, n + 1));
-    let behind = next + 1..split.words.len().min(next + 1 + MAX_WORDS_BETWEEN);
-    let mut near = before.chain(behind.take_while(|n| !ends_sentence(split, *n)));
-    near.any(|n| is_lock(&split.folded[n])).then(|| secret(run, Value::Code))
 }
 
 /// "Is Blue4711 a good password?", "I use Blue4711 for everything, is it safe as a password?"
@@ -248,7 +136,7 @@ fn before_name(split: &SplitText<'_>, name: usize, value: Value) -> Option<Found
 /// "Locker 4711 at the gym, that is the combination": the number before a clause that names it.
 fn referred_to(split: &SplitText<'_>, name: usize, value: Value) -> Option<FoundSecret> {
     let refers = (name.saturating_sub(4)..name)
-        .find(|at| REFERS.contains(&split.folded[*at].as_str()) && ends_clause(split, *at))?;
+        .find(|at| REFERS.contains(&split.folded[*at].as_str()) && opens_clause(split, *at))?;
     (refers.saturating_sub(MAX_WORDS_BETWEEN)..refers).rev().find_map(|at| {
         let run = value_at(split, at)?;
         let fits = match value {
@@ -258,6 +146,86 @@ fn referred_to(split: &SplitText<'_>, name: usize, value: Value) -> Option<Found
         };
         fits.then(|| secret(run, value))
     })
+}
+
+/// "My PIN has changed, it's 4711 now": a value that a pronoun assigns in the next clause.
+fn restated(split: &SplitText<'_>, from: usize, value: Value) -> Option<FoundSecret> {
+    const PRONOUNS: &[&str] =
+        &["it", "its", "sie", "es", "c", "ce", "e", "het", "hij", "er", "that", "das", "now", "y"];
+    const STILL: &[&str] = &[
+        "now",
+        "still",
+        "currently",
+        "just",
+        "jetzt",
+        "noch",
+        "immer",
+        "weiterhin",
+        "nun",
+        "maintenant",
+        "toujours",
+        "encore",
+        "ahora",
+        "todavia",
+        "adesso",
+        "ora",
+        "ancora",
+        "agora",
+        "ainda",
+        "nu",
+        "nog",
+        "steeds",
+        "simply",
+        "again",
+        "wieder",
+        "le",
+        "la",
+        "el",
+        "o",
+        "il",
+        "de",
+        "die",
+        "it",
+        "s",
+    ];
+    if !matches!(value, Value::Code | Value::Password) {
+        return None;
+    }
+    let near = from..split.words.len().min(from + MAX_WORDS_BETWEEN + 2);
+    let word = |at: usize| split.folded.get(at).map_or("", String::as_str);
+    for at in
+        near.take_while(|at| !ends_sentence(split, *at) || gap_before(split, *at).contains(';'))
+    {
+        if !opens_clause(split, at) || !(PRONOUNS.contains(&word(at)) || VERBS.contains(&word(at)))
+        {
+            continue;
+        }
+        let is_verb = |n: &usize| VERBS.contains(&word(*n)) || STILL.contains(&word(*n));
+        let first = (at + 1..at + 6).find(|n| !is_verb(n))?;
+        // "It's" has no word for "is".
+        let said = (at..first).any(|n| VERBS.contains(&word(n)) || word(n) == "it");
+        let run = value_at(split, first).filter(|_| said && !ends_clause(split, first))?;
+        let fits = match value {
+            Value::Password => is_chosen(run.text),
+            _ => is_code(run.text) && is_followed_as_code(split, run),
+        };
+        return fits.then(|| secret(run, value));
+    }
+    None
+}
+
+/// "The code that the bank sent me: 471147": six digits behind a colon or a verb in the clause.
+fn sent_code(split: &SplitText<'_>, name: usize, from: usize, value: Value) -> Option<FoundSecret> {
+    let other = name.checked_sub(1).is_some_and(|at| OTHER_CODES.contains(&split.folded[at]));
+    if value != Value::StatedCode || other {
+        return None;
+    }
+    let near = from..split.words.len().min(from + MAX_WORDS_BETWEEN);
+    let mut near = near.take_while(|at| !ends_clause(split, *at));
+    let place = near.find(|at| gap_before(split, *at).contains(':'))?;
+    let run = value_at(split, place)?;
+    let fits = is_digits(run.text) && run.text.len() == 6 && closes(split, run);
+    fits.then(|| secret(run, Value::Code))
 }
 
 /// "The PIN changed from 4711 to 4712": both values.
@@ -282,73 +250,6 @@ fn changed(split: &SplitText<'_>, from: usize, value: Value) -> Vec<FoundSecret>
         }
     }
     Vec::new()
-}
-
-/// "The combination is 74 left, 48 right, 71 left": all numbers as one run.
-fn turns(split: &SplitText<'_>, name: usize, from: usize) -> Option<FoundSecret> {
-    const TURNS: &[&str] = &["left", "right", "links", "rechts", "gauche", "droite", "then"];
-    if !["combination", "combo", "kombination", "combinacion", "combinaison"]
-        .contains(&split.folded[name].as_str())
-    {
-        return None;
-    }
-    let number = |at: usize| {
-        split.folded.get(at).is_some_and(|w| w.len() <= 2 && w.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let first = (from..split.words.len().min(from + MAX_WORDS_BETWEEN)).find(|at| number(*at))?;
-    let mut last = first;
-    let mut numbers = 1;
-    for at in first + 1..split.words.len().min(first + 8) {
-        match () {
-            () if number(at) => (last, numbers) = (at, numbers + 1),
-            () if TURNS.contains(&split.folded[at].as_str()) => (),
-            () => break,
-        }
-    }
-    let range = split.words[first].start..split.words[last].end;
-    (numbers >= 3).then_some(FoundSecret { range, kind: SecretKind::ACCESS_CODE })
-}
-
-/// "Master password of the vault: maple river copper falcon": all words behind the colon.
-fn passphrase(split: &SplitText<'_>, name: usize, from: usize) -> Option<FoundSecret> {
-    const WORDS: std::ops::RangeInclusive<usize> = 3..=12;
-    const INSTRUCTIONS: &[&str] = &["the", "you", "your", "of", "to", "is", "and", "or", "please"];
-    let named = split.folded[name..from].join(" ");
-    if !PASSPHRASES.contains(&named.as_str()) {
-        return None;
-    }
-    let near = from..split.words.len().min(from + MAX_WORDS_BETWEEN);
-    let first = near.take_while(|at| !ends_sentence(split, *at));
-    let first = first.into_iter().find(|at| gap_before(split, *at).contains([':', '=']))?;
-    let plain = |at: &usize| {
-        let gap = gap_before(split, *at);
-        (*at == first || gap == " " || gap == "-")
-            && split.folded[*at].bytes().all(|b| b.is_ascii_lowercase())
-            && !INSTRUCTIONS.contains(&split.folded[*at].as_str())
-    };
-    let count = (first..split.words.len().min(first + WORDS.end() + 1)).take_while(plain).count();
-    let range = split.words[first].start..split.words.get(first + count.checked_sub(1)?)?.end;
-    let run = Run { text: &split.text[range.clone()], start: range.start };
-    let fits = WORDS.contains(&count) && closes(split, run);
-    fits.then_some(FoundSecret { range, kind: SecretKind::PASSWORD })
-}
-
-/// "The door of the flat opens with 4711": a number behind a verb of opening, with a lock before it.
-fn opened_lock(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
-    let word = |n: usize| split.folded.get(n).map_or("", String::as_str);
-    let (_, joins) = OPENS.iter().find(|(verb, _)| word(at) == *verb)?;
-    if !joins.contains(&word(at + 1)) {
-        return None;
-    }
-    let lock = (at.saturating_sub(MAX_WORDS_BETWEEN)..at)
-        .rev()
-        .take_while(|n| !ends_sentence(split, n + 1))
-        .any(|n| is_lock(word(n)));
-    let run = value_at(split, at + 2).filter(|_| lock)?;
-    let digits = run.text.bytes().filter(u8::is_ascii_digit).count();
-    let number = run.text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'.');
-    let fits = number && (3..=10).contains(&digits) && closes(split, run);
-    fits.then(|| secret(run, Value::Code))
 }
 
 /// "root:Blue4711": an account name and a password, without a name for either.
@@ -392,14 +293,16 @@ fn password_files(split: &SplitText<'_>) -> Vec<FoundSecret> {
 }
 
 /// The run that begins with this word, if it is short enough to be a value.
-fn value_at<'t>(split: &SplitText<'t>, at: usize) -> Option<Run<'t>> {
+pub(super) fn value_at<'t>(split: &SplitText<'t>, at: usize) -> Option<Run<'t>> {
     let run = split.run_at(split.words.get(at)?.start);
     (run.text.len() <= MAX_VALUE_BYTES && !is_placeholder(run.text)).then_some(run)
 }
 
 fn is_value(split: &SplitText<'_>, run: Run<'_>, value: Value) -> bool {
     match value {
-        Value::Password => is_chosen(run.text),
+        Value::Password => {
+            is_chosen(run.text) || (run.text.len() >= 5 && is_mixed(run.text) && closes(split, run))
+        }
         Value::Code => is_code(run.text) && closes(split, run),
         // Many harmless things are called a code; six digits are what one-time codes have.
         Value::StatedCode => is_code(run.text) && run.text.len() == 6 && closes(split, run),
@@ -407,12 +310,8 @@ fn is_value(split: &SplitText<'_>, run: Run<'_>, value: Value) -> bool {
     }
 }
 
-fn is_lock(word: &str) -> bool {
-    LOCKS.contains(&word) || DEVICES.contains(&word)
-}
-
 /// Whether a text looks like a chosen password: a word with a number or a mark in it.
-fn is_chosen(text: &str) -> bool {
+pub(super) fn is_chosen(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let address = text.contains("://") || text.contains('@') && text.contains('.');
@@ -429,36 +328,61 @@ pub(super) fn are_groups(run: &str) -> bool {
 }
 
 /// Whether a text is a number of four to eight digits, and not a year.
-fn is_code(text: &str) -> bool {
-    let digits = text.bytes().all(|b| b.is_ascii_digit());
-    let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
-    digits && (4..=8).contains(&text.len()) && !year
+pub(super) fn is_code(text: &str) -> bool {
+    is_digits(text) && (4..=8).contains(&text.len()) && !is_year(text)
+}
+
+/// Whether a text is a year of this or the last century.
+pub(super) fn is_year(text: &str) -> bool {
+    is_digits(text) && text.len() == 4 && ("1900".."2050").contains(&text)
+}
+
+/// Whether a text is six digits in two groups, as one-time codes are written: "471 147".
+fn is_grouped(text: &str) -> bool {
+    text.split([' ', '-']).map(|part| (part.len(), is_digits(part))).eq([(3, true), (3, true)])
+}
+
+/// Whether a text has only digits, and one at least.
+pub(super) fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether what follows a number does not make it a count: "4711 for the gate", not "4711 lines".
+pub(super) fn is_followed_as_code(split: &SplitText<'_>, run: Run<'_>) -> bool {
+    let next = split.words.partition_point(|word| word.start < run.range().end);
+    closes(split, run) || split.folded.get(next).is_some_and(|word| AFTER_CODE.contains(word))
 }
 
 /// Whether nothing of the clause follows a value: "is 4711 lines long" names no code.
-fn closes(split: &SplitText<'_>, run: Run<'_>) -> bool {
+pub(super) fn closes(split: &SplitText<'_>, run: Run<'_>) -> bool {
     let behind = split.text[run.range().end..].trim_start_matches([' ', '\t']);
     behind.chars().next().is_none_or(|c| !c.is_alphanumeric())
 }
 
+/// Whether a clause begins with this word, behind a comma, a dash or a colon.
+fn opens_clause(split: &SplitText<'_>, at: usize) -> bool {
+    let gap = gap_before(split, at);
+    ends_clause(split, at) || [" - ", "–", "—", ":"].iter().any(|mark| gap.contains(mark))
+}
+
 /// Whether a clause ends before this word.
-fn ends_clause(split: &SplitText<'_>, at: usize) -> bool {
+pub(super) fn ends_clause(split: &SplitText<'_>, at: usize) -> bool {
     gap_before(split, at).contains([',', '，', '、']) || ends_sentence(split, at)
 }
 
 /// Whether a sentence ends before this word.
-fn ends_sentence(split: &SplitText<'_>, at: usize) -> bool {
+pub(super) fn ends_sentence(split: &SplitText<'_>, at: usize) -> bool {
     let gap = gap_before(split, at);
     gap.contains(['\n', '!', '?', ';', '。', '！', '？']) || gap.contains(". ")
 }
 
 /// The text between a word and the one before it.
-fn gap_before<'t>(split: &SplitText<'t>, at: usize) -> &'t str {
+pub(super) fn gap_before<'t>(split: &SplitText<'t>, at: usize) -> &'t str {
     let start = at.checked_sub(1).and_then(|b| split.words.get(b)).map_or(0, |word| word.end);
     let end = split.words.get(at).map_or(split.text.len(), |word| word.start);
     split.text.get(start..end).unwrap_or_default()
 }
 
-fn secret(run: Run<'_>, value: Value) -> FoundSecret {
+pub(super) fn secret(run: Run<'_>, value: Value) -> FoundSecret {
     FoundSecret { range: run.range(), kind: value.kind() }
 }

@@ -46,7 +46,7 @@ pub(super) const NAMES: [(Value, Lexicon); 6] = [
         ),
     ),
     (Value::Code, lexicon!("secret/code", en de fr es it pt nl sv da nb fi pl tr ru zh ja ko)),
-    (Value::StatedCode, lexicon!("secret/stated_code", en de fr es it ru zh ja)),
+    (Value::StatedCode, lexicon!("secret/stated_code", en de fr es it pt nl ru zh ja)),
     (Value::Check, lexicon!("secret/check_code", en de fr es)),
     (Value::Key, lexicon!("secret/key", en de fr es it pt nl sv pl ru zh ja)),
     (Value::Number, lexicon!("secret/number", en de fr es)),

@@ -113,7 +113,7 @@ static WORDS: LazyLock<Phrases<Sensitive>> = LazyLock::new(|| {
 /// anything. A phrase here excludes matches that are entirely inside it; a longer match still
 /// counts.
 static FIGURES: LazyLock<Phrases<()>> = LazyLock::new(|| {
-    Phrases::new([((), lexicon!("sensitive/figures", en de fr es it ru zh ja mul))])
+    Phrases::new([((), lexicon!("sensitive/figures", en de fr es it pt nl ru zh ja mul))])
 });
 /// Words that are used of things as well as of people. A word that is hardly ever a figure of speech
 /// is not listed.
@@ -125,18 +125,41 @@ const THINGS: [Lexicon; 3] = [
     lexicon!("sensitive/fictional_things", en de fr es),
     lexicon!("sensitive/objects", en),
 ];
-/// A figurative word within a few words of a thing, in either order.
+/// Works that tell a story. A figurative word that is in one is about nobody: "the therapist in the
+/// film".
+const STORIES: Lexicon = lexicon!("sensitive/story_things", en de fr es);
+/// A figurative word within a few words of a thing, in either order, or directly before a story.
 static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
+    const IN: &str = "in|of|from|on|im|aus|des|vom|du|dans|de|del|en";
+    const THE: &str =
+        "the|a|an|this|that|my|our|his|her|dem|der|einem|einer|diesem|dieser|le|la|les|un|
+        une|ce|cette|el|una|este|esta|l|the-new|the-old";
     let word = FIGURATIVE.entries().join("|");
+    let the = THE.replace([' ', '\n'], "");
+    let story = STORIES.entries().join("|");
+    let of_stories = ["", "the|my|his|her|a|our|their "].into_iter().flat_map(|before| {
+        [
+            format!("{before}{word} {IN} {the} {story}"),
+            format!("{before}{word} {IN} {the} _ {story}"),
+            format!("{before}{word} {IN} {story}"),
+        ]
+    });
     let both = |things: Lexicon| {
         let thing = things.entries().join("|");
         [format!("{word} ~ {thing}"), format!("{thing} ~ {word}")]
     };
-    Phrases::new([((), THINGS.into_iter().flat_map(both))])
+    Phrases::new([((), THINGS.into_iter().flat_map(both).chain(of_stories).collect::<Vec<_>>())])
 });
 /// The figurative words one by one.
 static FIGURATIVE_WORDS: LazyLock<HashSet<String>> =
     LazyLock::new(|| FIGURATIVE.into_iter().map(|word| fold(&word)).collect());
+/// Words that join a figurative word to others and reveal nothing themselves. Spelled as folded text
+/// is.
+const LINKS: &[&str] = &[
+    "the", "a", "an", "of", "in", "on", "at", "this", "that", "for", "to", "from", "der", "die",
+    "das", "ein", "eine", "im", "am", "le", "la", "l", "les", "un", "une", "du", "de", "des", "el",
+    "los", "las", "una", "del", "en", "il", "lo", "o", "os", "het", "een",
+];
 /// Words for people whom a statement can be about.
 static PERSONS: LazyLock<Phrases<()>> = LazyLock::new(|| {
     Phrases::new([((), lexicon!("sensitive/persons", en de fr es it pt nl ru zh ja ko))])
@@ -199,9 +222,11 @@ pub(super) fn category_of(tokenized: &TokenizedText) -> Option<Sensitive> {
     // If no person is mentioned, a word that is used of things as well reveals nothing.
     let mentions_person = PERSONS.any(tokenized);
     let idle = |found: &Found<Sensitive>| {
+        let mut own =
+            tokenized.tokens[found.start..found.end].iter().map(|token| token.text.as_str());
         !mentions_person
-            && found.end == found.start + 1
-            && FIGURATIVE_WORDS.contains(&tokenized.tokens[found.start].text)
+            && own.clone().any(|word| FIGURATIVE_WORDS.contains(word))
+            && own.all(|word| FIGURATIVE_WORDS.contains(word) || LINKS.contains(&word))
     };
     let mut counts = [0_usize; NARROW_FIRST.len()];
     for found in WORDS.find(tokenized).filter(|found| !idle(found)) {

@@ -254,3 +254,55 @@ fn sensitive_kinds_map_to_four_domains() {
     let named: Vec<_> = Sensitive::ALL.iter().filter_map(|kind| kind.domain()).collect();
     assert_eq!(named, ["health", "health", "finance", "relationships", "religion"]);
 }
+
+#[test]
+fn sensitive_words_in_a_harmless_sense_reveal_nothing() {
+    let wrong: Vec<_> = [
+        "I have an app idea for a cancer research fundraiser",
+        "the depression in the terrain fills with water",
+        "thanks for the positive feedback",
+        "the temple run level is too hard",
+        "I worship the coffee machine",
+        "the green party decorations are cheaper",
+        "I'm in your debt for the recipe",
+        "I can't afford to lose this chess game",
+        "my partner in the relay race was fast",
+        "her husband in the play is a ghost",
+        "my piggy bank is a pink ceramic",
+        "the credit card reader in the café beeps",
+        "undocumented endpoints break often",
+        "the gene pool of the tomato",
+        "the tribe of gamers meets on Friday",
+        "mein Sternzeichen ist Krebs",
+        "die Straftat im Krimi bleibt ungelöst",
+        "der Kredit im Abspann fehlt",
+        "j'ai séparé le blanc des jaunes",
+        "la dépression arrive par l'ouest avec de la pluie",
+        "la depresión tropical se acerca a la costa",
+        "el partido de fútbol empieza a las nueve",
+        "separé las claras de las yemas",
+        "o meu signo é Câncer",
+        "mijn sterrenbeeld is Kreeft",
+    ]
+    .into_iter()
+    .map(|text| (text, category(text)))
+    .filter(|(_, found)| found.is_some())
+    .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn harmless_words_nearby_do_not_hide_a_sensitive_statement() {
+    for (kind, text) in [
+        (Sensitive::MentalHealth, "my depression in the game industry got worse"),
+        (Sensitive::Relationships, "my wife left me after the play"),
+        (Sensitive::Finance, "I lost my savings on a poker game"),
+        (Sensitive::Health, "I have cancer and run a fundraiser"),
+        (Sensitive::MentalHealth, "I hear voices at night"),
+        (Sensitive::Biometrics, "the door reads the veins in my hand"),
+        (Sensitive::Ethnicity, "Ich bin Halbtürkin"),
+        (Sensitive::CriminalRecord, "they fined me for possession of weed"),
+    ] {
+        assert_eq!(category(text), Some(kind), "{text}");
+    }
+}
