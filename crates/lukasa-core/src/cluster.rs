@@ -44,16 +44,21 @@ pub fn clusters(versions: &[Version], links: &[(FactId, FactId)]) -> Vec<Cluster
     // How often a memory shares words with each later one. One rare word counts as much as two less
     // rare ones. Only the counts of one memory are kept at a time.
     let mut shared = vec![0_u32; versions.len()];
+    let mut counted: Vec<usize> = Vec::new();
     for (one, terms) in terms_of.iter().enumerate() {
-        shared[one..].fill(0);
         let those = terms.keys().filter_map(|term| memories_with.get(term));
         for those in those.filter(|those| (2..=max_memories).contains(&those.len())) {
             let weight = if those.len() <= RARE_MEMORIES { 2 } else { 1 };
             let later = those.partition_point(|other| *other <= one);
-            those[later..].iter().for_each(|other| shared[*other] += weight);
+            for other in &those[later..] {
+                if shared[*other] == 0 {
+                    counted.push(*other);
+                }
+                shared[*other] += weight;
+            }
         }
-        for other in one + 1..versions.len() {
-            if shared[other] >= 2 {
+        for other in counted.drain(..) {
+            if std::mem::take(&mut shared[other]) >= 2 {
                 join(&mut groups, one, other);
             }
         }

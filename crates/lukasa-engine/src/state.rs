@@ -107,7 +107,7 @@ impl<'a> HashedLines<'a> {
             let mut lines = block.rows.iter().filter_map(line);
             lines.try_for_each(|line| sorter.push(line)).map(|()| sorter)
         };
-        self.sorter = self.cpu.run_if(large, add).await?.map_err(unwritten)?;
+        self.sorter = self.cpu.run_if(large, add).await?.map_err(|error| unwritten(&error))?;
         Ok(())
     }
 
@@ -118,12 +118,12 @@ impl<'a> HashedLines<'a> {
             let mut hash = LineHash::default();
             sorter.finish(|line| hash.push(line)).map(|()| hash.finish())
         };
-        self.cpu.run_if(large, hash).await?.map_err(unwritten)
+        self.cpu.run_if(large, hash).await?.map_err(|error| unwritten(&error))
     }
 }
 
 /// The error of a temporary file.
-fn unwritten(error: std::io::Error) -> Error {
+fn unwritten(error: &std::io::Error) -> Error {
     let what = format!("a temporary file could not be written or read: {error}");
     lukasa_store::Error::Configuration(what).into()
 }

@@ -107,7 +107,7 @@ async fn packed_session_is_found_as_before_by_every_server() {
     assert_eq!(found(&other_server(&story), &story).await, before, "a small record");
     take_for_large(&story).await;
     assert_eq!(found(&other_server(&story), &story).await, before, "a large record, in blocks");
-    let (all, lacking) = story.engine.embeddings.lacking("scripted-32").await.unwrap();
+    let (all, lacking) = story.engine.embeddings.count_missing("scripted-32").await.unwrap();
     assert_eq!((all, lacking), (5, 0));
 }
 
@@ -194,7 +194,7 @@ async fn packed_sessions_are_embedded_with_another_model_and_stay_unpacked_for_b
     let story = story_with_closed_session().await;
     upkeep(&story).await;
     let before = found(&story.engine, &story).await;
-    let lacking = story.engine.embeddings.lacking("scripted-64").await.unwrap();
+    let lacking = story.engine.embeddings.count_missing("scripted-64").await.unwrap();
     assert_eq!(lacking, (5, 5));
     let made = story.engine.embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
     assert_eq!(made, 5);
@@ -226,5 +226,5 @@ async fn session_is_packed_without_an_embedder_and_embedded_with_the_first_one()
     story.save("Likes tomato soup").await;
     upkeep(&story).await;
     assert_eq!(rows(&story).await, [0, 0, 1, 8]);
-    assert_eq!(story.engine.embeddings.lacking("scripted-32").await.unwrap(), (5, 0));
+    assert_eq!(story.engine.embeddings.count_missing("scripted-32").await.unwrap(), (5, 0));
 }

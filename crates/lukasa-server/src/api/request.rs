@@ -196,7 +196,7 @@ pub fn parse_memory_cursor(text: &str) -> Result<Cursor, Problem> {
 pub fn parse_history_cursor(text: &str) -> Result<HistoryPlace, Problem> {
     let place: HistoryPlace = parse_cursor(text)?;
     let is_valid = is_storable(place.known_from) && is_storable(place.valid_from);
-    if is_valid { Ok(place) } else { Err(Problem::of(ProblemCode::MalformedCursor)) }
+    if is_valid { Ok(place) } else { Err(Problem::of(ErrorCode::MalformedCursor)) }
 }
 
 /// Header with the project that a client works on.

@@ -32,7 +32,7 @@ impl MigrateArgs {
         for CellMigration { cell, steps: of_cell } in results {
             match of_cell {
                 Ok(of_cell) => {
-                    steps.extend(of_cell.into_iter().map(|step| with_cell_name(step, &cell)))
+                    steps.extend(of_cell.into_iter().map(|step| with_cell_name(step, &cell)));
                 }
                 Err(error) => failed.push((cell, format!("{:#}", anyhow::Error::new(error)))),
             }

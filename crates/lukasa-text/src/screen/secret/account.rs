@@ -3,7 +3,7 @@
 //! The words that are read around a name are bounded, so the cost is linear in the text.
 
 use super::lists::{ANSWERS, CLAUSE, NETWORK_KEYS, NETWORKS, QUESTIONS, SIGNING_IN};
-use super::named_values::{SplitText, is_another_thing, is_odd, is_plain};
+use super::named_values::{SplitText, has_inner_capital, is_another_thing, is_plain};
 use super::sentence::{
     MAX_WORDS_BETWEEN, VERBS, closes, ends_clause, ends_sentence, gap_before, is_chosen, secret,
     value_at,
@@ -48,7 +48,7 @@ fn network_key(split: &SplitText<'_>, at: usize) -> Option<FoundSecret> {
     }
     let run = value_at(split, place).filter(|_| !ends_clause(split, place))?;
     let letters = run.text.chars().all(char::is_alphabetic);
-    let random = run.text.len() >= 8 && (is_mixed(run.text) || is_odd(run.text));
+    let random = run.text.len() >= 8 && (is_mixed(run.text) || has_inner_capital(run.text));
     let plain = assigned && letters && run.text.len() >= 8 && !is_plain(&split.folded[place]);
     let word = plain && !CLAUSE.contains(&split.folded[place]) && closes(split, run);
     (is_chosen(run.text) || random || word).then(|| secret(run, Value::Password))
@@ -106,7 +106,8 @@ fn is_login_password(text: &str) -> bool {
     let marked = text.contains(|c| "!#$%&*?".contains(c)) && text.len() >= 8;
     let digit = text.bytes().any(|b| b.is_ascii_digit());
     let address = text.contains("://") || text.contains('@') && text.contains('.');
-    !address && (is_chosen(text) || (digit && (marked || is_odd(text) && text.len() >= 8)))
+    !address
+        && (is_chosen(text) || (digit && (marked || has_inner_capital(text) && text.len() >= 8)))
 }
 
 /// "The answer to my secret question is Rover", "security question: first pet? Answer: Rover".

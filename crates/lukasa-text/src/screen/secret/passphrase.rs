@@ -21,11 +21,11 @@ const WORDS: &[&str] = &["words", "worter", "mots", "palabras", "palavras", "par
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Introduced {
     /// By a colon or an equals sign.
-    ByMark,
+    Mark,
     /// By a verb, such as "is".
-    ByVerb,
+    Verb,
     /// By the name itself.
-    ByName,
+    Name,
 }
 
 pub(super) fn find(split: &SplitText<'_>) -> Vec<FoundSecret> {
@@ -49,7 +49,7 @@ pub(super) fn find(split: &SplitText<'_>) -> Vec<FoundSecret> {
 fn plain_words(split: &SplitText<'_>, from: usize, passphrase: bool) -> Option<FoundSecret> {
     let (first, introduced) = first_word(split, from)?;
     // "The password is four words: ..." announces any words.
-    let announced = introduced == Introduced::ByMark
+    let announced = introduced == Introduced::Mark
         && first.checked_sub(1).is_some_and(|at| WORDS.contains(&split.folded[at].as_str()));
     let fits = |at: usize| {
         let gap = gap_before(split, at);
@@ -63,18 +63,18 @@ fn plain_words(split: &SplitText<'_>, from: usize, passphrase: bool) -> Option<F
     let count = count.count();
     let joined = (first + 1..first + count).all(|at| gap_before(split, at) == "-");
     let least = match (passphrase, introduced) {
-        (_, Introduced::ByName) if joined => 3,
-        (true, Introduced::ByName) => 4,
-        (false, Introduced::ByName) => return None,
-        (true, Introduced::ByMark) => 2,
-        (true, Introduced::ByVerb) | (false, Introduced::ByMark) => 3,
-        (false, Introduced::ByVerb) => 4,
+        (_, Introduced::Name) if joined => 3,
+        (true, Introduced::Name) => 4,
+        (false, Introduced::Name) => return None,
+        (true, Introduced::Mark) => 2,
+        (true, Introduced::Verb) | (false, Introduced::Mark) => 3,
+        (false, Introduced::Verb) => 4,
     };
     if !(least..=MAX_WORDS).contains(&count) {
         return None;
     }
     // "The passphrase is quite short".
-    if introduced == Introduced::ByVerb && count < 4 && is_plain(&split.folded[first]) {
+    if introduced == Introduced::Verb && count < 4 && is_plain(&split.folded[first]) {
         return None;
     }
     let range = split.words[first].start..split.words[first + count - 1].end;
@@ -90,16 +90,16 @@ fn first_word(split: &SplitText<'_>, from: usize) -> Option<(usize, Introduced)>
     for at in near.take_while(|at| !ends_sentence(split, *at)) {
         let gap = gap_before(split, at);
         if gap.contains([':', '=']) {
-            return Some((at, Introduced::ByMark));
+            return Some((at, Introduced::Mark));
         }
         if gap.contains(',') {
             break;
         }
         if at > from && verb.is_none() && VERBS.contains(&split.folded[at - 1].as_str()) {
-            verb = Some((at, Introduced::ByVerb));
+            verb = Some((at, Introduced::Verb));
         }
     }
-    let named = (gap_before(split, from) == " ").then_some((from, Introduced::ByName));
+    let named = (gap_before(split, from) == " ").then_some((from, Introduced::Name));
     verb.or(named.filter(|_| from < split.words.len()))
 }
 
