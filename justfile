@@ -205,6 +205,10 @@ failover *args: _server
 upgrade old *args: _server
     scripts/try-upgrade "$1" "$(just _binary)" "${@:2}"
 
+# Runs two servers through PgBouncer in transaction mode under load; faults in its setup must be noticed.
+pgbouncer *args: _server
+    scripts/try-pgbouncer "$(just _binary)" "$@"
+
 # Prints the spans of one retrieval and of one learned conversation, as an OpenTelemetry collector gets them.
 traces: _server
     scripts/show-traces "$(just _binary)"

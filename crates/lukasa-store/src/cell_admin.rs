@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::ConnectOptions;
 use crate::cells::{placed_range, placement_of};
 use crate::error::{Error, Result};
-use crate::migrate::{owner, pending};
+use crate::migrate::{owner, pending, require_session};
 use crate::row::{Columns, all};
 
 /// An arbitrary advisory lock key of the directory, held by a command that changes cells.
@@ -99,6 +99,7 @@ pub struct LockedDirectory {
 /// Locks the directory until the value is dropped.
 pub async fn lock(directory: &ConnectOptions) -> Result<LockedDirectory> {
     let client = owner(directory).await?;
+    require_session(&client).await?;
     // The lock of a command that has just ended is released a moment later.
     for _ in 0..30 {
         let locked = client.query_one("select pg_try_advisory_lock($1)", &[&LOCK]).await?;

@@ -34,6 +34,16 @@ pub enum Error {
     /// A table or the serving role does not exist: the migrations were not run.
     #[error("{0}")]
     SchemaMissing(String),
+    /// A connection pooler gave the connection to another server process, which lacks what was prepared.
+    #[error(
+        "the connection pooler loses prepared statements; set max_prepared_statements in PgBouncer 1.21 or later"
+    )]
+    PreparedStatementLost,
+    /// A command that needs one session was started through a connection pooler.
+    #[error(
+        "this needs a session of its own: name PostgreSQL itself in DATABASE_URL, not a connection pooler"
+    )]
+    PooledSession,
     /// Commit was called on a transaction in which a statement had failed.
     #[error("the transaction cannot be committed: one of its statements failed")]
     Doomed,
@@ -50,7 +60,7 @@ const ELSEWHERE: &str = "LC001";
 /// Violated by the first user of a new tenant in a cell that the tenant's row has not reached.
 const TENANT_OF_USER: &str = "users_tenant_id_fkey";
 /// The role that the first migration creates and grants.
-const SERVING_ROLE: &str = "lukasa_serve";
+pub(crate) const SERVING_ROLE: &str = "lukasa_serve";
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
@@ -68,6 +78,9 @@ impl From<tokio_postgres::Error> for Error {
                 && db.message().contains(SERVING_ROLE);
         if *code == SqlState::UNDEFINED_TABLE || refuses_role {
             return Error::SchemaMissing(db.message().to_owned());
+        }
+        if matches!(*code, SqlState::INVALID_SQL_STATEMENT_NAME | SqlState::DUPLICATE_PSTATEMENT) {
+            return Error::PreparedStatementLost;
         }
         if db.constraint() == Some(TENANT_OF_USER) {
             return Error::Unavailable("the tenant has not reached the user's cell yet".into());

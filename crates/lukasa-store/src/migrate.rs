@@ -140,10 +140,21 @@ fn is_lock_timeout(error: &refinery::Error) -> bool {
 async fn take_turn(client: &tokio_postgres::Client) -> Result<()> {
     const SQL: &str = "select pg_try_advisory_lock($1)";
     const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+    require_session(client).await?;
     while !client.query_one(SQL, &[&LOCK]).await?.try_get::<_, bool>(0)? {
         tokio::time::sleep(RETRY_INTERVAL).await;
     }
     Ok(())
+}
+
+/// Refuses a connection through a pooler that gives each transaction another session: the locks of a session
+/// would stay with the pooler.
+pub(crate) async fn require_session(client: &tokio_postgres::Client) -> Result<()> {
+    // This statement itself is prepared, under the name that PgBouncer gives it.
+    const SQL: &str =
+        "select exists (select from pg_prepared_statements where name like 'PGBOUNCER\\_%')";
+    let is_pooled = client.query_one(SQL, &[]).await?.try_get(0)?;
+    if is_pooled { Err(Error::PooledSession) } else { Ok(()) }
 }
 
 async fn is_applied(client: &tokio_postgres::Client, step: &refinery::Migration) -> Result<bool> {

@@ -1,8 +1,11 @@
 //! Whether one database is safe to serve from: its role, its settings and its migrations.
 
+use std::time::Duration;
+
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
-use crate::error::Result;
+use crate::error::{Error, Result, SERVING_ROLE};
 use crate::migrate::embedded_migrations;
 use crate::pool::Pools;
 
@@ -23,11 +26,20 @@ pub struct DatabaseHealth {
     pub fsync: String,
     /// Why PostgreSQL's own log may contain statement parameters, or `None` if it cannot.
     pub logs_content: Option<String>,
+    /// Timeouts that are off, although every connection asks for them.
+    pub missing_timeouts: Vec<String>,
+    /// Whether a statement that was prepared on a connection may be unknown to its next transaction.
+    pub loses_statements: bool,
 }
 
 impl DatabaseHealth {
     /// Why requests must not be served, or `None`.
     pub fn unsafe_because(&self) -> Option<String> {
+        self.unguarded_because().or_else(|| self.pooler_fault())
+    }
+
+    /// Why row-level security does not protect what the role reads, or `None`.
+    pub fn unguarded_because(&self) -> Option<String> {
         if self.role_is_superuser || self.role_bypasses_rls {
             return Some(format!("role {} bypasses row-level security", self.role));
         }
@@ -39,6 +51,23 @@ impl DatabaseHealth {
             ));
         }
         None
+    }
+
+    /// What a connection pooler between the server and PostgreSQL drops, or `None`.
+    pub fn pooler_fault(&self) -> Option<String> {
+        if self.role != SERVING_ROLE {
+            return Some(format!(
+                "the role is {}, not {SERVING_ROLE}: the connection pooler ignores the startup options",
+                self.role
+            ));
+        }
+        if !self.missing_timeouts.is_empty() {
+            let names = self.missing_timeouts.join(", ");
+            return Some(format!(
+                "{names} is 0: the connection pooler ignores the startup options"
+            ));
+        }
+        self.loses_statements.then(|| Error::PreparedStatementLost.to_string())
     }
 }
 
@@ -63,10 +92,14 @@ const HEALTH: &str = "\
                           or current_setting('log_min_duration_statement') <> '-1' \
                           or current_setting('log_min_duration_sample') <> '-1' \
                           or current_setting('log_transaction_sample_rate') <> '0') \
-                then 'statements are logged, and log_parameter_max_length is not 0' end \
+                then 'statements are logged, and log_parameter_max_length is not 0' end, \
+           (select coalesce(array_agg(name order by name), '{}') from pg_settings \
+             where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') \
+               and setting = '0') \
       from pg_roles r where r.rolname = current_user";
 
 pub(crate) async fn health_of(pools: &Pools) -> Result<DatabaseHealth> {
+    let loses_statements = loses_statements(pools).await?;
     let connection = pools.reads.get().await?;
     let row = connection.query_one(HEALTH, &[]).await?;
     Ok(DatabaseHealth {
@@ -81,7 +114,46 @@ pub(crate) async fn health_of(pools: &Pools) -> Result<DatabaseHealth> {
         synchronous_commit: row.try_get(8)?,
         fsync: row.try_get(9)?,
         logs_content: row.try_get(10)?,
+        missing_timeouts: row.try_get(11)?,
+        loses_statements,
     })
+}
+
+/// Whether a connection pooler gives a connection of ours to another server process without the
+/// statements that were prepared on it. Meanwhile two transactions are open, so that the pooler has to
+/// use another process if it can: the last one that was free is taken by the second transaction.
+async fn loses_statements(pools: &Pools) -> Result<bool> {
+    /// Waiting longer means that the pooler has less than three connections, which shows nothing.
+    const TIMEOUT: Duration = Duration::from_secs(3);
+    /// Attempts, for a pooler that uses its connections in turn.
+    const ATTEMPTS: usize = 8;
+    let (mut first, mut second) = (pools.writes.get().await?, pools.background.get().await?);
+    let connection = pools.reads.get().await?;
+    let probe = async {
+        // Another server may have left a statement of this name behind, so each has a text of its own.
+        // The simple protocol prepares nothing.
+        let first_answer = connection.simple_query("select gen_random_uuid()").await?;
+        let mut rows = first_answer.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        let token = rows.next().unwrap_or_default();
+        let first = first.transaction().await?;
+        let statement = connection.prepare(&format!("select '{token}'")).await?;
+        let second = second.transaction().await?;
+        let mut is_lost = false;
+        for _ in 0..ATTEMPTS {
+            is_lost |= connection.query_one(&statement, &[]).await?.try_get::<_, &str>(0)? != token;
+        }
+        second.rollback().await?;
+        first.rollback().await?;
+        Ok(is_lost)
+    };
+    let probed = tokio::time::timeout(TIMEOUT, probe).await.unwrap_or(Ok(false));
+    match probed.map_err(|error: tokio_postgres::Error| Error::from(error)) {
+        Err(Error::PreparedStatementLost) => Ok(true),
+        other => other,
+    }
 }
 
 pub(crate) async fn missing_migrations_of(pools: &Pools) -> Result<Vec<String>> {

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::ConnectOptions;
 use crate::error::{Error, Result};
-use crate::migrate::owner;
+use crate::migrate::{owner, require_session};
 
 /// An arbitrary advisory lock key used only by scrubs, so that one runs at a time.
 pub(crate) const LOCK: i64 = 0x6c75_6b61_7361_7363;
@@ -147,6 +147,7 @@ async fn rewrite_tables(
         let what = missing.join("; ");
         return Err(Error::Configuration(format!("scrubbing needs {what}")));
     }
+    require_session(client).await?;
     let locked = client.query_one("select pg_try_advisory_lock($1)", &[&LOCK]).await?;
     if !locked.try_get::<_, bool>(0)? {
         return Err(Error::Configuration("another scrub is under way".into()));

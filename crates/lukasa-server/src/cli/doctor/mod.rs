@@ -506,7 +506,8 @@ fn with_cause(error: &dyn std::error::Error) -> String {
 fn server_checks(health: &DatabaseHealth) -> Vec<Check> {
     let major: u32 =
         health.server_version.split(['.', ' ']).next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    let role = health.unsafe_because().unwrap_or_else(|| format!("{} is bound by it", health.role));
+    let role =
+        health.unguarded_because().unwrap_or_else(|| format!("{} is bound by it", health.role));
     let login = match health.login_is_superuser {
         true => format!("{} is a superuser", health.login_role),
         false => health.login_role.clone(),
@@ -521,9 +522,15 @@ fn server_checks(health: &DatabaseHealth) -> Vec<Check> {
         ),
         Check::new(
             "row-level security",
-            health.unsafe_because().is_none(),
+            health.unguarded_because().is_none(),
             role,
             "serve as lukasa_serve, which owns no table and cannot bypass row-level security",
+        ),
+        Check::new(
+            "connections",
+            health.pooler_fault().is_none(),
+            health.pooler_fault().as_deref().unwrap_or("keep role, timeouts and statements"),
+            "set up the connection pooler as docs/operations.md says, section \"Through PgBouncer\"",
         ),
         Check::new(
             "login role",
