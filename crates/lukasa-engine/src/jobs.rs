@@ -209,7 +209,6 @@ fn next_expiry(oldest: OldestRows, history: Option<SignedDuration>) -> Option<Ti
         after(oldest.answered, IDEMPOTENCY_DAYS),
         after(oldest.given, USAGE_DAYS),
         after(oldest.ended, EXPIRED_DAYS),
-        after(oldest.unpacked, 1),
         oldest.expired.zip(history).map(|(at, history)| at + history),
     ];
     ends.into_iter().flatten().min()

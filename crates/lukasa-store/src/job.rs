@@ -139,8 +139,8 @@ fn insert_params(
     ]
 }
 
-/// The time of the user's oldest row of each kind that expires, or is packed: the trash, candidates,
-/// stored responses, records of what was put into prompts, and passages of turns.
+/// The time of the user's oldest row of each kind that expires: the trash, candidates, stored
+/// responses, and records of what was put into prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OldestRows {
     pub trashed: Option<Timestamp>,
@@ -151,8 +151,6 @@ pub struct OldestRows {
     pub ended: Option<Timestamp>,
     /// When the first of all active facts expired, or will expire.
     pub expired: Option<Timestamp>,
-    /// When the first turn was recorded of which the passages are not packed.
-    pub unpacked: Option<Timestamp>,
 }
 
 pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
@@ -183,8 +181,7 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
              and consented_at is null)) by_fact), \
         (select min(ended) from (select max(valid_until) as ended from fact_version \
            where user_id = $1 and known_until is null group by fact_id \
-           having bool_and(state = 'active' and valid_until is not null)) by_fact), \
-        (select min(recorded_at) from passage where user_id = $1 and kind = 'turn')";
+           having bool_and(state = 'active' and valid_until is not null)) by_fact)";
     let found = one(&scope.query(SQL, &[&scope.user().uuid()]).await?, |row| {
         let mut c = Columns::of(row, "job");
         Ok(OldestRows {
@@ -194,7 +191,6 @@ pub async fn oldest(scope: &Scope) -> Result<OldestRows> {
             given: c.take()?,
             ended: c.take()?,
             expired: c.take()?,
-            unpacked: c.take()?,
         })
     })?;
     Ok(found.unwrap_or_default())

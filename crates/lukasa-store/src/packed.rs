@@ -33,7 +33,7 @@ pub async fn sessions_to_pack(
          where s.user_id = $1 and s.state <> 'active' and s.closed_at < $3 \
            and s.trashed_at is null \
          group by s.session_id, k.passages \
-        having count(*) + coalesce(k.passages, 0) between 2 and $4 and bool_and(part.vectors = part.of_model \
+        having count(*) + coalesce(k.passages, 0) <= $4 and bool_and(part.vectors = part.of_model \
            and (part.of_model = 1 or part.role <> 'user' or $2 is null)) \
          order by s.session_id limit $5";
     let params: [Param<'_>; 6] =
