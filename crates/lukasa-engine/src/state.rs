@@ -2,7 +2,7 @@
 
 use lukasa_core::state_hash::{self, LineHash};
 use lukasa_core::{Episode, FactId, Link, Observation, StateHash, Turn};
-use lukasa_store::blocks::{Block, Blocks};
+use lukasa_store::blocks::{Blocks, RowBlock};
 use lukasa_store::{Scope, everything};
 
 use crate::cpu::{CpuPool, LARGE_TEXT_CHARS};
@@ -98,7 +98,7 @@ impl<'a> HashedLines<'a> {
 
     async fn add_block<T: Send + 'static>(
         &mut self,
-        block: Block<T>,
+        block: RowBlock<T>,
         line: fn(&T) -> Option<String>,
     ) -> Result<()> {
         let mut sorter = std::mem::take(&mut self.sorter);

@@ -1,8 +1,8 @@
 -- The passages of closed sessions, packed: one row for each session instead of one for each passage.
 --
--- A passage of a turn takes a row with its keys, an entry in a covering index that repeats its terms, and for the user's
--- turns the same again for the vector. Nothing of that is needed once a session is closed: its passages are read
--- together or not at all. Upkeep moves them here, and a change of the session's turns moves them back first.
+-- A passage of a turn takes a row with its keys, an entry in a covering index that repeats its terms, and for the
+-- user's turns the same again for the vector. Nothing of that is needed once a session is closed: its passages are
+-- read together or not at all. Upkeep moves them here, and a change of the session's turns moves them back first.
 
 create table packed_session (
   user_id        uuid not null,
@@ -53,8 +53,8 @@ grant select, insert, delete on packed_session to lukasa_serve;
 do $$
 declare c text;
 begin
-  foreach c in array array['session_id', 'source_ids', 'parts', 'languages', 'words', 'terms', 'content_hashes', 'numbers',
-                           'roles', 'said_at', 'recorded_at', 'vectors'] loop
+  foreach c in array array['session_id', 'source_ids', 'parts', 'languages', 'words', 'terms', 'content_hashes',
+                           'numbers', 'roles', 'said_at', 'recorded_at', 'vectors'] loop
     execute format('alter table packed_session alter column %I set statistics 0', c);
   end loop;
 end $$;

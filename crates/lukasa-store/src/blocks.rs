@@ -15,7 +15,7 @@ pub const BLOCK_BYTES: usize = 1 << 20;
 
 /// Rows that were read together.
 #[derive(Debug)]
-pub struct Block<T> {
+pub struct RowBlock<T> {
     pub rows: Vec<T>,
     /// Their size in the database's answer.
     pub bytes: usize,
@@ -39,8 +39,8 @@ impl<T> Blocks<T> {
     }
 
     /// The next block; `None` at the end.
-    pub async fn next(&mut self) -> Result<Option<Block<T>>> {
-        let mut block = Block { rows: Vec::new(), bytes: 0 };
+    pub async fn next(&mut self) -> Result<Option<RowBlock<T>>> {
+        let mut block = RowBlock { rows: Vec::new(), bytes: 0 };
         while block.rows.len() < BLOCK_ROWS
             && block.bytes < BLOCK_BYTES
             && let Some(row) = self.rows.try_next().await?

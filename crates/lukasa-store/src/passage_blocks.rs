@@ -21,12 +21,14 @@ use crate::vector::{LONG_VECTORS_IN_ORDER, VECTORS_IN_ORDER, Vector, is_short, v
 
 type RowBlocks = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
 
-pub(crate) const PACKED_IN_ORDER: &str = "select session_id, source_ids, parts, languages, words, terms, numbers, roles, said_at, \
-            recorded_at \
-       from packed_session where user_id = $1 and revision > $2 order by revision";
+pub(crate) const PACKED_IN_ORDER: &str = "\
+    select session_id, source_ids, parts, languages, words, terms, numbers, roles, said_at, \
+           recorded_at \
+      from packed_session where user_id = $1 and revision > $2 order by revision";
 
-pub(crate) const PACKED_VECTORS_IN_ORDER: &str = "select source_ids, parts, vectors from packed_session \
-      where user_id = $1 and model = $2 and revision > $3 order by revision";
+pub(crate) const PACKED_VECTORS_IN_ORDER: &str = "\
+    select source_ids, parts, vectors from packed_session \
+     where user_id = $1 and model = $2 and revision > $3 order by revision";
 
 /// The user's passages in blocks, as they arrive.
 pub struct PassageBlocks {

@@ -125,8 +125,8 @@ const THINGS: [Lexicon; 3] = [
     lexicon!("sensitive/fictional_things", en de fr es),
     lexicon!("sensitive/objects", en),
 ];
-/// Works that tell a story. A figurative word that is in one is about nobody: "the therapist in the
-/// film".
+/// Works that tell a story. A figurative word that is in one is about no real person: "the therapist
+/// in the film".
 const STORIES: Lexicon = lexicon!("sensitive/story_things", en de fr es);
 /// A figurative word within a few words of a thing, in either order, or directly before a story.
 static OF_THINGS: LazyLock<Phrases<()>> = LazyLock::new(|| {
