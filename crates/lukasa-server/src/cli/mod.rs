@@ -345,6 +345,10 @@ struct TenantArgs {
     name: String,
 }
 
+/// Stack of a worker thread. Without optimisation, the futures of a whole use case need more than the
+/// 2 MB that Tokio gives.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
 pub fn main() -> ExitCode {
     // Before the arguments are read: their defaults are variables.
     if let Err(error) = env_file::load() {
@@ -354,7 +358,8 @@ pub fn main() -> ExitCode {
     if cli.no_color {
         anstream::ColorChoice::Never.write_global();
     }
-    let runtime = match tokio::runtime::Runtime::new() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.enable_all().thread_stack_size(STACK_BYTES).build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
     };
