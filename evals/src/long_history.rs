@@ -246,7 +246,7 @@ fn percentile(took: &[f64], share: f64) -> f64 {
 /// Lets a server that packs closed sessions do so now: the sessions were closed yesterday, and upkeep
 /// is due.
 async fn pack(own: &tokio_postgres::Client, serve: &Serve<'_>) -> Result<()> {
-    const PATIENCE: Duration = Duration::from_secs(600);
+    const PACK_TIMEOUT: Duration = Duration::from_secs(600);
     let sql = "select to_regclass('packed_session') is not null";
     if !own.query_one(sql, &[]).await?.get::<_, bool>(0) {
         return Ok(());
@@ -265,7 +265,7 @@ async fn pack(own: &tokio_postgres::Client, serve: &Serve<'_>) -> Result<()> {
         if left == 0 {
             break;
         }
-        anyhow::ensure!(from.elapsed() < PATIENCE, "{left} passages of turns are not packed");
+        anyhow::ensure!(from.elapsed() < PACK_TIMEOUT, "{left} passages of turns are not packed");
     }
     drop(server);
     Ok(())
