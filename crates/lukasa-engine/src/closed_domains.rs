@@ -1,12 +1,62 @@
 //! Turns and episodes about a domain that the user has not opened. They are stored, because the user
 //! said them, but they are excluded from prompts and search results, and the transcript shows them masked.
 
-use lukasa_core::Turn;
+use std::collections::BTreeSet;
+
+use lukasa_core::{Caller, CallerKind, FactId, Turn, Version};
+use lukasa_store::{Scope, domain, fact};
 use lukasa_text::screen::sensitive;
+
+use crate::error::{Error, Result};
 
 /// Maximum amount of text screened per request. Turns beyond it count as closed, because they were
 /// not screened.
 pub(crate) const MAX_SCREENED_BYTES: usize = 400_000;
+
+/// The domains whose memories a caller does not see: none for the user, the closed ones for applications
+/// and assistants.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HiddenDomains(Vec<String>);
+
+impl HiddenDomains {
+    pub(crate) async fn load(scope: &Scope, caller: &Caller) -> Result<Self> {
+        match caller.kind {
+            CallerKind::Human => Ok(Self::default()),
+            _ => Ok(Self(domain::closed_domains(scope).await?)),
+        }
+    }
+
+    pub(crate) fn hides(&self, version: &Version) -> bool {
+        version.claim.domain.as_ref().is_some_and(|domain| self.0.contains(domain))
+    }
+
+    /// Refuses a memory that is hidden as if it did not exist.
+    pub(crate) fn check(&self, version: &Version) -> Result<()> {
+        if self.hides(version) { Err(Error::MemoryNotFound) } else { Ok(()) }
+    }
+
+    /// Whether a text about these memories is hidden: because of one of them, or of its own words.
+    pub(crate) async fn hide_texts(
+        &self,
+        scope: &Scope,
+        texts: Vec<(String, Vec<FactId>)>,
+    ) -> Result<Vec<bool>> {
+        if self.0.is_empty() {
+            return Ok(vec![false; texts.len()]);
+        }
+        let all: BTreeSet<FactId> = texts.iter().flat_map(|(_, facts)| facts).copied().collect();
+        let all: Vec<FactId> = all.into_iter().collect();
+        let known = fact::known_now_of_all(scope, &all).await?;
+        let hidden: BTreeSet<FactId> =
+            known.iter().filter(|version| self.hides(version)).map(|v| v.fact).collect();
+        let (words, facts): (Vec<String>, Vec<Vec<FactId>>) = texts.into_iter().unzip();
+        let words = closed_in_texts(words, &self.0, MAX_SCREENED_BYTES).await;
+        let is_hidden = |(facts, words): (Vec<FactId>, Option<String>)| {
+            words.is_some() || facts.iter().any(|fact| hidden.contains(fact))
+        };
+        Ok(facts.into_iter().zip(words).map(is_hidden).collect())
+    }
+}
 
 /// The first closed domain that each turn mentions, in the order of the turns.
 pub(crate) async fn closed_domains(turns: &[Turn], closed: &[String]) -> Vec<Option<String>> {

@@ -88,17 +88,17 @@ impl OperationUndo {
         if there.trashed_at.is_none() {
             return Err(lukasa_core::Refusal::NotGone.into());
         }
-        let by =
-            session::withdrawn_by(&writing.scope, id).await?.ok_or(Error::OperationNotFound)?;
+        // A session that was imported from the trash has no operation here that can be reversed.
+        let Some(by) = session::withdrawn_by(&writing.scope, id).await? else {
+            restore_alone(writing, id, None).await?;
+            return self.sessions.get(&request.caller, id, request.moment.now).await;
+        };
         match reverse(writing, by, TouchedMemory::Blocks).await {
             Err(Error::UndoBlocked(_) | Error::NotUndoable) => {
                 let WriteStart::New(writing) = self.transactions.begin(request).await? else {
                     return self.sessions.get(&request.caller, id, request.moment.now).await;
                 };
-                let sources = Sources { session: Some(id.to_owned()), ..Sources::default() };
-                let effect = restore_sources(&writing, &sources, by, None).await?;
-                let outcome = Outcome::of(Verb::Restore, "Restored the session.".into());
-                writing.finish(Verb::Restore, effect, outcome).await?;
+                restore_alone(writing, id, Some(by)).await?;
             }
             other => {
                 other?;
@@ -106,6 +106,15 @@ impl OperationUndo {
         }
         self.sessions.get(&request.caller, id, request.moment.now).await
     }
+}
+
+/// Restores a session with its turns, and with the observations that the operation `by` withdrew.
+async fn restore_alone(writing: Writing<'_>, id: &str, by: Option<OperationId>) -> Result<()> {
+    let sources = Sources { session: Some(id.to_owned()), ..Sources::default() };
+    let effect = restore_sources(&writing, &sources, by, None).await?;
+    let outcome = Outcome::of(Verb::Restore, "Restored the session.".into());
+    writing.finish(Verb::Restore, effect, outcome).await?;
+    Ok(())
 }
 
 /// How undo treats a fact that was changed since.

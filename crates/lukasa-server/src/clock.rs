@@ -35,9 +35,9 @@ pub fn ticks() -> u64 {
     u64::try_from(START.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The clock of one server: by it credentials expire and age in caches, and requests and tokens are
-/// counted against rates and budgets. A test advances it instead of waiting. What is written has the
-/// time of [`now`].
+/// The clock of one server: what is written has its time, by it credentials expire and age in caches,
+/// and requests and tokens are counted against rates and budgets. A test advances it instead of
+/// waiting.
 #[derive(Debug, Clone, Default)]
 pub struct ServerClock {
     advanced_millis: Arc<AtomicU64>,
@@ -46,6 +46,11 @@ pub struct ServerClock {
 impl ServerClock {
     pub fn now(&self) -> Timestamp {
         now() + self.advanced()
+    }
+
+    /// Now, with a seed for the ids of one call.
+    pub fn moment(&self) -> Moment {
+        Moment { now: self.now(), seed: random() }
     }
 
     /// The same on the monotonic clock, for measuring ages.

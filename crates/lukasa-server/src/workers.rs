@@ -7,7 +7,7 @@ use lukasa_engine::jobs::Lane;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::clock;
+use crate::clock::ServerClock;
 
 /// Poll interval when no job is due. A job that is queued on this or another server is noticed
 /// within this time, without a message between them.
@@ -40,16 +40,22 @@ pub struct Workers {
 }
 
 impl Workers {
-    pub fn start(engine: &Engine, count: usize) -> Self {
+    pub fn start(engine: &Engine, clock: &ServerClock, count: usize) -> Self {
         let engine = engine.in_background();
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         if count > 0 {
             for lane in Lane::ALL {
                 let workers = lane_workers(lane, count);
-                tasks.spawn(run_lane(engine.clone(), lane, workers, stopped.clone()));
+                tasks.spawn(run_lane(
+                    engine.clone(),
+                    clock.clone(),
+                    lane,
+                    workers,
+                    stopped.clone(),
+                ));
             }
-            tasks.spawn(run_erasures(engine, stopped));
+            tasks.spawn(run_erasures(engine, clock.clone(), stopped));
         }
         Self { tasks, stop }
     }
@@ -66,20 +72,25 @@ impl Workers {
 }
 
 /// Runs the jobs of one lane, at most `workers` at a time.
-async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch::Receiver<bool>) {
+async fn run_lane(
+    engine: Engine,
+    clock: ServerClock,
+    lane: Lane,
+    workers: usize,
+    mut stopped: watch::Receiver<bool>,
+) {
     let name = format!("{}-{}", std::process::id(), lane.as_str());
     let mut running = JoinSet::new();
     while !*stopped.borrow() {
         let mut pause = POLL_INTERVAL;
         while running.len() < workers {
-            match engine.queue.claim(lane, &name, workers, clock::now()).await {
+            match engine.queue.claim(lane, &name, workers, clock.now()).await {
                 Ok(Some(assigned)) => {
                     // In its own task, so that a panicking job does not end the worker. The job is
                     // tried again when its lease has expired.
-                    let engine = engine.clone();
-                    running.spawn(async move {
-                        engine.jobs.perform_assigned(assigned, clock::moment()).await
-                    });
+                    let (engine, moment) = (engine.clone(), clock.moment());
+                    running
+                        .spawn(async move { engine.jobs.perform_assigned(assigned, moment).await });
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -103,9 +114,9 @@ async fn run_lane(engine: Engine, lane: Lane, workers: usize, mut stopped: watch
 }
 
 /// Continues erasures of users that were begun and not finished.
-async fn run_erasures(engine: Engine, mut stopped: watch::Receiver<bool>) {
+async fn run_erasures(engine: Engine, clock: ServerClock, mut stopped: watch::Receiver<bool>) {
     while !*stopped.borrow() {
-        match engine.erasures.continue_erasure(clock::moment()).await {
+        match engine.erasures.continue_erasure(clock.moment()).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(error) => tracing::warn!(%error, "could not continue an erasure; retrying"),

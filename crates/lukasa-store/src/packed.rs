@@ -13,11 +13,12 @@ use crate::scope::{Batch, Param, Scope};
 const MAX_PASSAGES: i64 = 4_000;
 
 /// Up to `limit` sessions that were closed before `closed_before` and whose passages can be packed:
-/// all that are to be embedded are, with this model and with no other.
+/// all that are to be embedded are, with this model and with no other. With `among`, only of these.
 pub async fn sessions_to_pack(
     scope: &Scope,
     model: Option<&str>,
     closed_before: Timestamp,
+    among: Option<&[String]>,
     limit: i64,
 ) -> Result<Vec<String>> {
     const SQL: &str = "with part as ( \
@@ -26,6 +27,7 @@ pub async fn sessions_to_pack(
             from passage p left join embedding e on e.user_id = p.user_id \
               and e.source_id = p.source_id and e.part = p.part \
            where p.user_id = $1 and p.kind = 'turn' and p.analyzer = $6 \
+             and ($7::text[] is null or p.session_id = any($7)) \
            group by p.session_id, p.source_id, p.part, p.role) \
         select s.session_id from part join session s \
             on s.user_id = $1 and s.session_id = part.session_id \
@@ -36,22 +38,25 @@ pub async fn sessions_to_pack(
         having count(*) + coalesce(k.passages, 0) <= $4 and bool_and(part.vectors = part.of_model \
            and (part.of_model = 1 or part.role <> 'user' or $2 is null)) \
          order by s.session_id limit $5";
-    let params: [Param<'_>; 6] =
-        [&scope.user().uuid(), &model, &closed_before, &MAX_PASSAGES, &limit, &ANALYZER];
+    let user = scope.user().uuid();
+    let params: [Param<'_>; 7] =
+        [&user, &model, &closed_before, &MAX_PASSAGES, &limit, &ANALYZER, &among];
     all(&scope.query(SQL, &params).await?, |row| Columns::of(row, "session").take())
 }
 
 /// Packs the passages of these sessions. Passages that were packed before are packed again with
-/// those added since. Nothing changes for recall, so the revision stays.
+/// those added since. Nothing changes for recall, so the user's revision stays. A packed session has
+/// the latest revision of its passages and their vectors, so that a server which has read the
+/// passages reads the vectors that were stored after them.
 pub fn pack(batch: &mut Batch, scope: &Scope, sessions: &[String], model: Option<&str>) {
     const PACK: &str = "insert into packed_session (user_id, tenant_id, session_id, revision, \
           analyzer, model, passages, source_ids, parts, languages, words, terms, content_hashes, \
           numbers, roles, said_at, recorded_at, vectors) \
-        select $1, $2, session_id, max(revision), max(analyzer), $4, count(*), \
+        select $1, $2, session_id, max(greatest(revision, embedded_at)), max(analyzer), $4, count(*), \
                array_agg(source_id), array_agg(part), array_agg(language), array_agg(words), \
                array_agg(terms), array_agg(content_hash), array_agg(number), array_agg(role), \
                array_agg(said_at), array_agg(recorded_at), array_agg(vector) \
-          from (select p.*, e.vector from passage p left join embedding e on e.user_id = p.user_id \
+          from (select p.*, e.vector, e.revision as embedded_at from passage p left join embedding e on e.user_id = p.user_id \
                    and e.source_id = p.source_id and e.part = p.part and e.model = $4 \
                  where p.user_id = $1 and p.kind = 'turn' and p.session_id = any($3) \
                  order by p.session_id, p.number, p.source_id, p.part) p \

@@ -471,8 +471,20 @@ pub async fn turns(scope: &Scope, of: &str, after: i32, limit: i64) -> Result<Ve
     all(&scope.query(SQL, &params).await?, turn)
 }
 
-/// The turns with these ids, in no particular order.
+/// The turns with these ids whose sessions are not in the trash, in no particular order.
 pub async fn turns_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
+    const SQL: &str = concat!(
+        "select ",
+        turn_columns!(),
+        " from turn where user_id = $1 and turn_id = any($2) and withdrawn_by is null \
+           and exists (select 1 from session s where s.user_id = $1 \
+                          and s.session_id = turn.session_id and s.trashed_at is null)"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &ids]).await?, turn)
+}
+
+/// The same with those of sessions in the trash.
+pub async fn turns_and_trash_by_id(scope: &Scope, ids: &[Uuid]) -> Result<Vec<Turn>> {
     const SQL: &str = concat!(
         "select ",
         turn_columns!(),

@@ -6,12 +6,13 @@ use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::limits::REASONING_CHARS;
 use lukasa_core::{Caller, FactId, Ids, RetrievalId, Timestamp, TurnId};
 use lukasa_store::context::{self as kept, Baseline, Retrieval, Stats, Usage, UsagePlace};
-use lukasa_store::{Batch, fact, job, session};
+use lukasa_store::{Batch, Scope, fact, job, session};
 
 use super::Contexts;
 use super::feedback::ReportedWords;
 use super::trace::unpack;
 use crate::admission;
+use crate::closed_domains::HiddenDomains;
 use crate::error::{Error, Result};
 use crate::request::Request;
 use crate::transaction::{WriteStart, keep_answer};
@@ -48,6 +49,27 @@ pub struct SessionRetrievals {
     pub retrievals: Vec<Retrieval>,
 }
 
+/// Empties the texts about domains that are closed now, for a caller other than the user.
+pub(super) async fn hide_texts(
+    scope: &Scope,
+    caller: &Caller,
+    baselines: &mut [Baseline],
+    retrievals: &mut [Retrieval],
+) -> Result<()> {
+    let hidden = HiddenDomains::load(scope, caller).await?;
+    let of_baseline = |baseline: &Baseline| (baseline.content.clone(), baseline.facts.clone());
+    let of_retrieval = |given: &Retrieval| (given.dynamic.clone(), given.facts.clone());
+    let texts = baselines.iter().map(of_baseline).chain(retrievals.iter().map(of_retrieval));
+    let mut are_hidden = hidden.hide_texts(scope, texts.collect()).await?.into_iter();
+    let contents = baselines.iter_mut().map(|baseline| &mut baseline.content);
+    for text in contents.chain(retrievals.iter_mut().map(|given| &mut given.dynamic)) {
+        if are_hidden.next().unwrap_or(true) {
+            text.clear();
+        }
+    }
+    Ok(())
+}
+
 impl Contexts {
     /// Exactly what was put into a session's prompts (R181).
     pub async fn session_retrievals(
@@ -68,8 +90,12 @@ impl Contexts {
         if nothing && session::find(&scope, name).await?.is_none() {
             return Err(Error::SessionNotFound);
         }
-        let retrievals = retrievals.into_iter().map(unpack).collect();
-        Ok(SessionRetrievals { baselines, retrievals })
+        let mut given = SessionRetrievals {
+            baselines,
+            retrievals: retrievals.into_iter().map(unpack).collect(),
+        };
+        hide_texts(&scope, caller, &mut given.baselines, &mut given.retrievals).await?;
+        Ok(given)
     }
 
     /// One retrieval, with its trace.
@@ -82,7 +108,9 @@ impl Contexts {
         self.log.wait_for_records(caller.user).await;
         let scope = self.transactions.read(caller, now).await?;
         let found = kept::find_retrieval(&scope, id).await?.ok_or(Error::RetrievalNotFound)?;
-        Ok(unpack(found))
+        let mut found = unpack(found);
+        hide_texts(&scope, caller, &mut [], std::slice::from_mut(&mut found)).await?;
+        Ok(found)
     }
 
     /// Records the reported usage of a memory.

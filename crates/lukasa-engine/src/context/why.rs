@@ -9,6 +9,8 @@ use lukasa_store::{fact, session};
 
 use super::Contexts;
 use super::trace::unpack;
+use super::usage::hide_texts;
+use crate::closed_domains::HiddenDomains;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, as_memory};
 
@@ -55,7 +57,7 @@ impl Contexts {
             Some(id) => kept::find_retrieval(&scope, id).await?,
             None => kept::retrieval_before(&scope, session, turn.recorded_at).await?,
         };
-        let retrieval = retrieval.map(unpack);
+        let mut retrieval = retrieval.map(unpack);
         let given = retrieval.iter().flat_map(|retrieval| retrieval.facts.iter().copied());
         let mut facts: Vec<FactId> = used.iter().map(|usage| usage.fact).collect();
         for fact in given {
@@ -72,6 +74,9 @@ impl Contexts {
             let usage = used.iter().find(|usage| usage.fact == id).cloned();
             grounds.push(Grounds { memory: as_memory(version, &known, at), usage });
         }
+        let hidden = HiddenDomains::load(&scope, caller).await?;
+        grounds.retain(|grounds| !hidden.hides(&grounds.memory.version));
+        hide_texts(&scope, caller, &mut [], retrieval.as_mut_slice()).await?;
         drop(scope);
         if let Some(retrieval) = &retrieval {
             self.mark_explained_later(caller, retrieval.id);

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lukasa_core::link::{LinkGraph, is_relation};
-use lukasa_core::{Caller, FactId, Link, LinkId, Period, ProjectScope, Status, Timestamp, Verb};
+use lukasa_core::{
+    Caller, CallerKind, FactId, Link, LinkId, Period, ProjectScope, Status, Timestamp, Verb,
+};
 use lukasa_store::{Scope, link};
 
 use super::Facts;
 use super::target::Target;
+use crate::closed_domains::HiddenDomains;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, as_memory, current};
 use crate::request::Request;
@@ -122,7 +125,10 @@ impl Facts {
     ) -> Result<LinkPage> {
         let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
-        let here = of.known(&scope, now).await?[0].fact;
+        let known = of.known(&scope, now).await?;
+        let here = known[0].fact;
+        let hidden = HiddenDomains::load(&scope, caller).await?;
+        known.iter().try_for_each(|version| hidden.check(version))?;
         let wanted = i64::try_from(limit + 1).unwrap_or(i64::MAX);
         let mut links = link::live_page(&scope, here, projects, now, after, wanted).await?;
         let is_last = links.len() <= limit;
@@ -135,7 +141,7 @@ impl Facts {
         let others: BTreeMap<FactId, Memory> = all
             .chunk_by(|one, next| one.fact == next.fact)
             .filter_map(|known| {
-                let version = current(known, now)?;
+                let version = current(known, now).filter(|version| !hidden.hides(version))?;
                 Some((version.fact, as_memory(version, known, now)))
             })
             .collect();
@@ -163,7 +169,10 @@ impl Facts {
         }
         let scope = self.parts.store.read_as(caller).await?;
         check_not_deleted(&scope, now).await?;
-        let start = of.known(&scope, now).await?[0].fact;
+        let hidden = HiddenDomains::load(&scope, caller).await?;
+        let known = of.known(&scope, now).await?;
+        let start = known[0].fact;
+        known.iter().try_for_each(|version| hidden.check(version))?;
         let mut graph = LinkGraph::from(start, MAX_GRAPH_MEMORIES);
         for distance in 0..depth {
             let reached = graph.at(distance);
@@ -172,9 +181,9 @@ impl Facts {
             }
             let mut found = link::live_of_all(&scope, &reached, now, MAX_GRAPH_LINKS).await?;
             graph.is_cut |= found.len() as i64 >= MAX_GRAPH_LINKS;
-            if *projects != ProjectScope::All {
-                let hidden = hidden_ends(&scope, &found, projects, start, now).await?;
-                found.retain(|link| !hidden.contains(&link.from) && !hidden.contains(&link.to));
+            if *projects != ProjectScope::All || caller.kind != CallerKind::Human {
+                let ends = hidden_ends(&scope, &found, projects, &hidden, start, now).await?;
+                found.retain(|link| !ends.contains(&link.from) && !ends.contains(&link.to));
             }
             graph.extend(distance, &found);
         }
@@ -194,11 +203,13 @@ impl Facts {
     }
 }
 
-/// The ends of these links that do not belong to these projects, except the memory that was asked for.
+/// The ends of these links that do not belong to these projects or belong to a hidden domain, except the
+/// memory that was asked for.
 async fn hidden_ends(
     scope: &Scope,
     links: &[Link],
     projects: &ProjectScope,
+    domains: &HiddenDomains,
     asked: FactId,
     now: Timestamp,
 ) -> Result<BTreeSet<FactId>> {
@@ -206,8 +217,9 @@ async fn hidden_ends(
     let ends: Vec<FactId> = ends.into_iter().filter(|end| *end != asked).collect();
     let all = lukasa_store::fact::known_now_of_all(scope, &ends).await?;
     let hidden = all.chunk_by(|one, next| one.fact == next.fact).filter(|known| {
-        let project = current(known, now).map(|version| version.claim.project.as_ref());
-        project.is_some_and(|project| !projects.admits(project))
+        current(known, now).is_some_and(|version| {
+            !projects.admits(version.claim.project.as_ref()) || domains.hides(version)
+        })
     });
     Ok(hidden.map(|known| known[0].fact).collect())
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Facts;
 use super::target::Target;
+use crate::closed_domains::HiddenDomains;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, MemoryRating, Point, as_memory, current};
 use crate::transaction::check_not_deleted;
@@ -68,7 +69,8 @@ pub struct OperationLogPage {
 }
 
 impl Facts {
-    /// One page of a user's memories.
+    /// One page of a user's memories. A page can be shorter than its limit and have a next one, because
+    /// memories of closed domains are left out for callers other than the user.
     pub async fn list(&self, caller: &Caller, listing: &Listing, now: Timestamp) -> Result<Page> {
         let scope = self.transactions.read_at(caller, listing.point).await?;
         let at = match listing.after {
@@ -95,8 +97,12 @@ impl Facts {
         };
         let found = async { Ok(page(&scope, &listing.filter, now, at, place, wanted).await?) };
         // One round trip.
-        let ((), mut found, last_at) =
-            try_join!(check_not_deleted(&scope, now), found, end_of_log)?;
+        let ((), mut found, last_at, hidden) = try_join!(
+            check_not_deleted(&scope, now),
+            found,
+            end_of_log,
+            HiddenDomains::load(&scope, caller)
+        )?;
         let more = found.len() > limit;
         found.truncate(limit);
         let point = match at {
@@ -109,6 +115,7 @@ impl Facts {
             at: point,
             place: ListPlace { fact: last.version.fact, version: last.version.id },
         });
+        found.retain(|listed| !hidden.hides(&listed.version));
         let rating = |listed: &ListedVersion| {
             let rating = MemoryRating::of_usage(listed.rating.as_deref()?);
             Some((listed.version.fact, rating))
@@ -134,8 +141,13 @@ impl Facts {
     ) -> Result<Memory> {
         let scope = self.transactions.read_at(caller, point).await?;
         if point.is_now() {
-            let ((), known) = try_join!(check_not_deleted(&scope, now), target.known(&scope, now))?;
+            let ((), known, hidden) = try_join!(
+                check_not_deleted(&scope, now),
+                target.known(&scope, now),
+                HiddenDomains::load(&scope, caller)
+            )?;
             let version = current(&known, now).ok_or(Error::MemoryNotFound)?;
+            hidden.check(version)?;
             return Ok(as_memory(version, &known, now));
         }
         check_not_deleted(&scope, now).await?;
@@ -148,6 +160,7 @@ impl Facts {
         let active_version =
             known.iter().find(|v| v.state == State::Active && v.valid.contains(at.valid));
         let version = active_version.ok_or(Error::MemoryNotFound)?.clone();
+        HiddenDomains::load(&scope, caller).await?.check(&version)?;
         Ok(Memory { version, status: Status::Active })
     }
 
@@ -169,6 +182,8 @@ impl Facts {
         }
         let is_last = versions.len() <= limit;
         versions.truncate(limit);
+        let hidden = HiddenDomains::load(&scope, caller).await?;
+        versions.iter().try_for_each(|(version, _)| hidden.check(version))?;
         let next = versions.last().filter(|_| !is_last).map(|(last, _)| HistoryPlace {
             known_from: last.known.from,
             valid_from: last.valid.from,
@@ -192,6 +207,8 @@ impl Facts {
         if versions.is_empty() {
             return Err(Error::MemoryNotFound);
         }
+        let hidden = HiddenDomains::load(&scope, caller).await?;
+        versions.iter().try_for_each(|(version, _)| hidden.check(version))?;
         history_entries(&scope, id, versions, now).await
     }
 

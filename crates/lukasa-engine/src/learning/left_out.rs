@@ -177,7 +177,7 @@ async fn hidden_turns(scope: Scope, rows: &[LeftOutRow]) -> Result<BTreeMap<Turn
         }
     }
     let ids: Vec<uuid::Uuid> = screened.into_values().collect();
-    let turns = session::turns_by_id(&scope, &ids).await?;
+    let turns = session::turns_and_trash_by_id(&scope, &ids).await?;
     drop(scope);
     let domains = closed_domains(&turns, &closed).await;
     for (turn, domain) in turns.iter().zip(domains) {

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use lukasa_core::job::{RetellTask, Task};
-use lukasa_core::recall::passage::of_turn;
+use lukasa_core::recall::passage::{Passage, of_turn};
 use lukasa_core::time::micros;
 use lukasa_core::{
     Caller, Changes, Depth, Episode, EpisodeId, FactId, Fate, ObservationId, Operation,
-    OperationId, Session, Sources, Stamp, State, Timestamp, TurnId, Verb, Version,
+    OperationId, Session, Sources, Stamp, State, Timestamp, Turn, TurnId, Verb, Version,
 };
 use lukasa_store::erasure::{self, Erasure};
 use lukasa_store::removal::WithdrawnTurn;
@@ -294,7 +294,7 @@ pub(crate) async fn undo_sources(
     sources: &Sources,
 ) -> Result<Effect> {
     if sources.gone {
-        return restore_sources(writing, sources, target.id, Some(target)).await;
+        return restore_sources(writing, sources, Some(target.id), Some(target)).await;
     }
     let (scope, stamp) = (&writing.scope, &writing.stamp);
     let mut batch = Batch::default();
@@ -393,12 +393,12 @@ async fn find_later_removal(
     Ok(None)
 }
 
-/// Restores sources that the operation `by` removed, with all observations that it withdrew. `after`
-/// is that operation if it is undone; episodes may have been re-derived since.
+/// Restores sources that the operation `by` removed, with all observations that it withdrew; without
+/// one, sources that were removed before they were imported. `after` is that operation if it is undone; episodes may have been re-derived since.
 pub(crate) async fn restore_sources(
     writing: &Writing<'_>,
     sources: &Sources,
-    by: OperationId,
+    by: Option<OperationId>,
     after: Option<&Operation>,
 ) -> Result<Effect> {
     let scope = &writing.scope;
@@ -413,7 +413,9 @@ pub(crate) async fn restore_sources(
     if turns.len() != sources.turns.len() || !is_whole {
         return Err(Error::NotUndoable);
     }
-    observation::restore(&mut batch, scope, by);
+    if let Some(by) = by {
+        observation::restore(&mut batch, scope, by);
+    }
     if let Some(id) = &sources.session {
         let there = session::find(scope, id).await?.ok_or(Error::NotUndoable)?;
         trash(&mut batch, scope, &there, None);
@@ -452,7 +454,7 @@ pub(crate) async fn restore_sources(
     restored.retain(|episode| !retold.contains(&episode.id));
     restored.sort_by_key(|episode| episode.id);
     restored.dedup_by_key(|episode| episode.id);
-    let mut passages: Vec<_> = turns.iter().flat_map(of_turn).collect();
+    let mut passages = passages_in_use(scope, &turns, sources.session.as_deref()).await?;
     let restoring = Restoring { turns: &turns, session: sources.session.as_deref() };
     passages.extend(load_passages(scope, &restored, restoring).await?);
     let consents = reversed_consents(&sources.consents);
@@ -463,6 +465,21 @@ pub(crate) async fn restore_sources(
         removes_passages: !retold.is_empty(),
         ..Effect::default()
     })
+}
+
+/// The passages of turns whose session is not in the trash, or is the one that is restored.
+async fn passages_in_use(
+    scope: &Scope,
+    turns: &[Turn],
+    restored: Option<&str>,
+) -> Result<Vec<Passage>> {
+    let sessions: BTreeSet<&str> = turns.iter().map(|turn| turn.session.as_str()).collect();
+    let sessions: Vec<String> = sessions.into_iter().map(str::to_owned).collect();
+    let in_use = session::by_ids(scope, &sessions).await?;
+    let is_in_use = |turn: &&Turn| {
+        restored == Some(turn.session.as_str()) || in_use.iter().any(|s| s.id == turn.session)
+    };
+    Ok(turns.iter().filter(is_in_use).flat_map(of_turn).collect())
 }
 
 /// Queues jobs that derive the episodes of these turn ranges again after this operation.
@@ -505,7 +522,7 @@ async fn is_gone(scope: &Scope, source: &FactSource, depth: Depth) -> Result<boo
     if depth == Depth::Erase {
         return Ok(erased);
     }
-    let there = !session::turns_by_id(scope, &[id.uuid()]).await?.is_empty();
+    let there = !session::turns_and_trash_by_id(scope, &[id.uuid()]).await?.is_empty();
     let kept = !removal::turns(scope, &[*id]).await?.is_empty();
     Ok(erased || (kept && !there))
 }

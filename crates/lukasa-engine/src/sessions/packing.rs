@@ -12,9 +12,9 @@ use crate::request::Request;
 /// How long a session has to be closed. One that is continued soon would be packed twice.
 const CLOSED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// Number of sessions packed in one transaction, which other writes of the user wait for.
-const BATCH_SIZE: i64 = 50;
-/// Maximum number of transactions per run. The next run continues.
-const MAX_BATCHES: usize = 40;
+const BATCH_SIZE: usize = 50;
+/// Maximum number of sessions packed per run. The next run continues.
+const MAX_SESSIONS: usize = 2_000;
 
 impl Sessions {
     /// Packs the passages of sessions that were closed an hour ago or earlier. Returns how many
@@ -24,14 +24,21 @@ impl Sessions {
         let closed_before = micros(request.moment.now) - CLOSED_FOR;
         let models = self.parts.store.models().await?;
         let model = models.into_iter().find(|record| record.in_use).map(|record| record.model.name);
+        let model = model.as_deref();
+        // Found without the user's lock, and only checked again under it.
+        let candidates = {
+            let scope = self.parts.store.read(tenant, user).await?;
+            let limit = MAX_SESSIONS as i64;
+            packed::sessions_to_pack(&scope, model, closed_before, None, limit).await?
+        };
         let mut packed = 0;
-        for _ in 0..MAX_BATCHES {
+        for chosen in candidates.chunks(BATCH_SIZE) {
             let scope = self.parts.store.write(tenant, user).await?;
-            let model = model.as_deref();
+            let (among, limit) = (Some(chosen), BATCH_SIZE as i64);
             let sessions =
-                packed::sessions_to_pack(&scope, model, closed_before, BATCH_SIZE).await?;
+                packed::sessions_to_pack(&scope, model, closed_before, among, limit).await?;
             if sessions.is_empty() {
-                break;
+                continue;
             }
             passage::relax_durability(&scope).await?;
             let mut batch = Batch::default();

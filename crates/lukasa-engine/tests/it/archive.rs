@@ -8,6 +8,8 @@ use lukasa_core::{
 use lukasa_engine::archive::{Archive, ImportOptions, ImportSource};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::Target;
+use lukasa_engine::recall::RecallQuery;
+use lukasa_engine::removal::FactSource;
 use serde_json::json;
 
 use crate::learning::{memories, story_where, work};
@@ -130,6 +132,28 @@ async fn edited_export_with_ids_of_existing_versions_and_turns_is_imported_witho
     let counts = report.unwrap().counts;
     assert_eq!((counts.memories, counts.chats, counts.turns), (0, 1, 0));
     assert_eq!(story.active().await.len(), 2);
+}
+
+#[tokio::test]
+async fn session_imported_from_the_trash_can_be_restored() {
+    let story = Story::begin().await;
+    let turns = vec![NewTurn::saying(Role::User, "I cycle to work")];
+    story.engine.sessions.append_turns(&story.request(), "old", turns).await.unwrap();
+    let session = FactSource::Session("old".into());
+    story.engine.removals.withdraw(&story.request(), &session).await.unwrap();
+    story.pass(60);
+    let archive = exported(&story).await;
+    let bob = Caller::human(story.tenant, "bob", "local");
+    let (request, from) = (story.by(bob.clone()), source(Format::Lukasa));
+    let options = ImportOptions { dry_run: false, trust: false };
+    story.engine.archives.import_archive(&request, &from, archive, options).await.unwrap();
+    story.pass(60);
+    let request = story.by(bob.clone());
+    let restored = story.engine.undo.restore_session(&request, "old").await.unwrap();
+    assert_eq!(restored.trashed_at, None);
+    let ask = RecallQuery { turns: 5, ..RecallQuery::about("How do I get to work? I cycle") };
+    let found = story.engine.recall.search(&bob, &ask, story.now()).await.unwrap();
+    assert_eq!(found.turns.len(), 1);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod baseline_cache;
 mod calibration;
 mod cells;
 mod chat_calls;
+mod closed_domains;
 mod comparison;
 mod consolidation;
 mod episodes;

@@ -190,6 +190,44 @@ async fn removed_turn_of_a_packed_session_is_not_found_and_the_others_are() {
 }
 
 #[tokio::test]
+async fn turn_restored_in_a_trashed_session_is_found_once_the_session_is_restored() {
+    let story = story_with_closed_session().await;
+    let before = found(&story.engine, &story).await;
+    let (turns, _) =
+        story.engine.sessions.turns(&story.alice(), "garden", 0, 9, story.now()).await.unwrap();
+    let ripe = turns.iter().find(|turn| turn.content.contains("ripe now")).unwrap();
+    let gone = FactSource::Turn(ripe.id);
+    let gone = story.engine.removals.withdraw(&story.request(), &gone).await.unwrap();
+    let session = FactSource::Session("garden".into());
+    story.engine.removals.withdraw(&story.request(), &session).await.unwrap();
+    story.engine.undo.undo(&story.request(), gone.operation.unwrap()).await.unwrap();
+    for engine in [&story.engine, &other_server(&story)] {
+        assert_eq!(found(engine, &story).await, ["Likes tomato soup"]);
+    }
+    story.engine.undo.restore_session(&story.request(), "garden").await.unwrap();
+    let sorted = |mut texts: Vec<String>| {
+        texts.sort();
+        texts
+    };
+    assert_eq!(sorted(found(&other_server(&story), &story).await), sorted(before));
+}
+
+#[tokio::test]
+async fn packed_session_has_the_revision_of_vectors_stored_after_its_passages() {
+    let story = story_with_closed_session().await;
+    let admin = story.database.admin().await;
+    let later = "update recall_state set revision = revision + 1; \
+                 update embedding e set revision = r.revision from recall_state r \
+                  where r.user_id = e.user_id";
+    admin.batch_execute(later).await.unwrap();
+    upkeep(&story).await;
+    let sql = "select k.revision, (select max(revision) from embedding) from packed_session k";
+    let row = admin.query_one(sql, &[]).await.unwrap();
+    let (packed, stored): (i64, i64) = (row.get(0), row.get(1));
+    assert_eq!(packed, stored, "a server that has read the passages reads their vectors, too");
+}
+
+#[tokio::test]
 async fn packed_sessions_are_embedded_with_another_model_and_stay_unpacked_for_both() {
     let story = story_with_closed_session().await;
     upkeep(&story).await;

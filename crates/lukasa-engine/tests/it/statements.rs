@@ -3,6 +3,7 @@
 
 use lukasa_core::policy::Patch;
 use lukasa_core::{CallerKind, JobKind, Keep, NewTurn, Origin, Role, State, Status, Version};
+use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{ListFilter, NewMemory, ProposalDecision, Target};
 use lukasa_engine::jobs::WorkOutcome;
 use lukasa_engine::recall::RecallQuery;
@@ -421,4 +422,28 @@ async fn statement_waits_while_memory_is_paused() {
     story.pass(600);
     assert_eq!(work(&story).await, [WorkOutcome::Done(JobKind::Statement)]);
     assert_eq!(story.active().await, ["User prefers trains."]);
+}
+
+#[tokio::test]
+async fn statement_of_a_session_in_the_trash_is_not_saved_when_its_domain_is_opened() {
+    let story = begin().await;
+    let turn = NewTurn::saying(Role::User, "Please remember that I have diabetes.");
+    say_in(&story, "deleted", turn).await;
+    assert!(versions(&story, Status::Active).await.is_empty(), "health is closed");
+    let session = FactSource::Session("deleted".into());
+    story.engine.removals.withdraw(&story.request(), &session).await.unwrap();
+    story.pass(60);
+    let directory = &story.engine.directory;
+    directory.set_opt_in(&story.request(), "health", OptIn::Open).await.unwrap();
+    assert_eq!(work(&story).await, []);
+    assert!(versions(&story, Status::Active).await.is_empty());
+
+    // The job of a turn that waits while its session is deleted saves nothing either.
+    story.pass(60);
+    let turn = NewTurn::saying(Role::User, "Please remember that I prefer trains.");
+    story.engine.sessions.append_turns(&story.request(), "waiting", vec![turn]).await.unwrap();
+    let session = FactSource::Session("waiting".into());
+    story.engine.removals.withdraw(&story.request(), &session).await.unwrap();
+    work(&story).await;
+    assert!(versions(&story, Status::Active).await.is_empty());
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lukasa_core::TenantId;
-use lukasa_engine::Engine;
+use lukasa_core::{TenantId, Timestamp};
 use lukasa_engine::credentials::CREDENTIAL_LEASE;
+use lukasa_engine::{Engine, Moment};
 use moka::sync::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
@@ -103,6 +103,15 @@ impl App {
 
     pub fn clock(&self) -> &ServerClock {
         &self.0.clock
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// Now, with a seed for the ids of one call.
+    pub(crate) fn moment(&self) -> Moment {
+        self.0.clock.moment()
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -9,15 +9,15 @@ use lukasa_core::{
 use lukasa_engine::facts::{
     ListFilter, ListedProjects, Listing, NewMemory, Target, Update, UpdateMode,
 };
-use lukasa_engine::{Engine, Memory, Outcome, Point};
+use lukasa_engine::{Memory, Outcome, Point};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
+use super::App;
 use super::code::ErrorCode;
 use super::error::{FieldError, Problem};
 use super::request::{page_size, parse_memory_cursor};
 use super::wire::{EvidenceInput, MemoryContent, When, present};
-use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -316,7 +316,7 @@ fn check_turns(session: Option<&str>, turns: &[String]) -> Result<(), Problem> {
 
 /// Other memories with nearly the same meaning as the one just saved.
 pub(crate) async fn find_similar(
-    engine: &Engine,
+    app: &App,
     caller: &Caller,
     saved: &Outcome,
 ) -> Vec<(Memory, f32)> {
@@ -324,7 +324,7 @@ pub(crate) async fn find_similar(
     // The memory is saved already, so a failed comparison must not fail the request.
     let claim = &own.version.claim;
     let projects = ProjectScope::of(claim.project.as_ref());
-    let near = engine.recall.near(caller, &claim.content, projects, clock::now()).await;
+    let near = app.engine().recall.near(caller, &claim.content, projects, app.now()).await;
     let mut near = near.unwrap_or_default();
     near.retain(|(other, score)| *score >= SAME_MEANING && other.version.fact != own.version.fact);
     near

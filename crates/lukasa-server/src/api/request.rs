@@ -21,7 +21,7 @@ use super::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use super::code::ErrorCode;
 use super::error::Problem;
 use super::wire::is_storable;
-use crate::clock;
+use crate::clock::ServerClock;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -30,6 +30,7 @@ pub struct JsonRequest<T> {
     pub body: T,
     idempotency: Option<IdempotencyKey>,
     if_match: Option<VersionId>,
+    clock: ServerClock,
     /// The memory reserved for the body, until the request is answered.
     _permit: BodyPermit,
 }
@@ -40,7 +41,7 @@ impl<T> JsonRequest<T> {
         EngineRequest {
             idempotency: self.idempotency.clone(),
             if_match: self.if_match,
-            ..EngineRequest::new(caller, clock::moment())
+            ..EngineRequest::new(caller, self.clock.moment())
         }
     }
 }
@@ -83,7 +84,8 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for JsonRequest<T> {
         } else {
             work()?
         };
-        Ok(Self { body, idempotency, if_match, _permit: permit })
+        let clock = app.clock().clone();
+        Ok(Self { body, idempotency, if_match, clock, _permit: permit })
     }
 }
 

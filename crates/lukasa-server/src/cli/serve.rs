@@ -329,7 +329,7 @@ impl ServeArgs {
             Some(folder) => gateway.with_setup(folder.join("model.json")),
             None => gateway,
         };
-        let workers = Workers::start(&engine, *workers);
+        let workers = Workers::start(&engine, app.clock(), *workers);
         if let Some(hour) = scrub_at {
             tokio::spawn(scrub::scrub_daily(connect, *hour));
         }

@@ -12,7 +12,7 @@ use super::serve::{
     wait_for_stop_signal,
 };
 use super::{DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
-use crate::clock;
+use crate::clock::{self, ServerClock};
 use crate::models::ModelSettings;
 use crate::telemetry::MetricsSettings;
 use crate::webhook::WebhookSettings;
@@ -108,7 +108,7 @@ impl WorkArgs {
         }
         metrics.start(&engine).await?;
         tracing::info!(workers, "working");
-        let workers = Workers::start(&engine, workers);
+        let workers = Workers::start(&engine, &ServerClock::default(), workers);
         wait_for_stop_signal().await;
         workers.stop(Duration::from_secs(grace)).await;
         engine.close();

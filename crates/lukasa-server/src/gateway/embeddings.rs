@@ -11,7 +11,6 @@ use super::refusal::GatewayError;
 use super::{Gateway, ReadRequest, ResponseObservers, pass, read, with_query};
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
-use crate::clock;
 
 /// Model name for the embedder in use, whichever it is.
 const OWN_MODEL: &str = "lukasa";
@@ -24,7 +23,7 @@ pub async fn embed(
         read(&gateway, request).await?;
     let wanted = EmbeddingsRequest::read(&body);
     let engine = gateway.0.app.engine();
-    let now = clock::now();
+    let now = gateway.0.app.now();
     if let Some(upstream) = gateway.0.upstream.get() {
         let model = wanted.as_ref().map_or("", |wanted| &wanted.model);
         let is_own = model == OWN_MODEL

@@ -6,14 +6,13 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use lukasa_core::context::block::PromptLine;
 use lukasa_core::{Caller, Exchange, FactId, NewTurn, Role, Timestamp, limits};
-use lukasa_engine::Engine;
 use lukasa_engine::context::{ConfirmedContext, Context, ContextRequest};
 use lukasa_models::protocol::{ChatMessage, PromptRequest};
 
 use super::caller::ContextOptions;
+use crate::api::App;
 use crate::api::code::ErrorCode;
 use crate::api::search::QUERY_CHARS;
-use crate::clock;
 
 /// How long retrieval continues in the background after the chat's deadline, so that the next
 /// message finds a warm cache.
@@ -35,7 +34,7 @@ impl From<Context> for RetrievedMemory {
 /// Retrieves the context for the last user message. It always returns a context within the
 /// deadline.
 pub async fn retrieve(
-    engine: &Engine,
+    app: &App,
     caller: &Caller,
     said: &[ChatMessage],
     session: Option<&str>,
@@ -50,9 +49,9 @@ pub async fn retrieve(
     ask.tokens = wishes.budget.unwrap_or(ask.tokens);
     (ask.window, ask.zone) = (wishes.window, wishes.zone.clone());
     ask.project.clone_from(&wishes.project);
-    let (moment, confirmed) = (clock::moment(), ConfirmedContext::default());
+    let (moment, confirmed) = (app.moment(), ConfirmedContext::default());
     let work = {
-        let (engine, caller, ask) = (engine.clone(), caller.clone(), ask.clone());
+        let (engine, caller, ask) = (app.engine().clone(), caller.clone(), ask.clone());
         let confirmed = confirmed.clone();
         // A separate task: the first load of a large memory must not restart with every message.
         tokio::spawn(async move {

@@ -41,7 +41,6 @@ use crate::api::body::{BodyPermit, MAX_JSON_VALUES, ReadBody};
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::limits::CurrentRequest;
-use crate::clock;
 use crate::listen::HoldingBody;
 pub use account::AccountSettings;
 use account::{AccountRules, ResponseWatch};
@@ -196,7 +195,8 @@ impl Gateway {
             let mut pause = LOOKUP_PAUSE;
             loop {
                 let engine = self.0.app.engine();
-                match engine.sessions.session_of_response(caller, response, clock::now()).await {
+                match engine.sessions.session_of_response(caller, response, self.0.app.now()).await
+                {
                     Ok(None) => has_answered = true,
                     Ok(found) => return Ok(found),
                     Err(error) => {
@@ -334,7 +334,7 @@ async fn converse(
     gateway.check_account(&upstream, &caller.caller, &parts.headers, &body).await?;
     // Only responses of this protocol can be continued by their ids.
     let watch = (protocol == Protocol::Responses).then(|| gateway.0.account.watch(&caller.caller));
-    let (path, started) = (with_query(protocol.path(), &parts.uri), clock::now());
+    let (path, started) = (with_query(protocol.path(), &parts.uri), gateway.0.app.now());
     let prompt = match caller.mode {
         MemoryMode::Off => None,
         // An invalid body is forwarded: the service refuses it with its own error.
@@ -352,10 +352,11 @@ async fn converse(
     let RetrievedMemory { context, error } = if !caller.is_verified {
         // An unverified credential gets no memory.
         let ask = ContextRequest::about("");
-        ConfirmedContext::default().degraded(&ask, clock::moment()).into()
+        ConfirmedContext::default().degraded(&ask, gateway.0.app.moment()).into()
     } else {
         let (within, wishes) = (gateway.0.deadline, &caller.wishes);
-        memory::retrieve(engine, &caller.caller, &said, session.as_deref(), wishes, within).await
+        memory::retrieve(&gateway.0.app, &caller.caller, &said, session.as_deref(), wishes, within)
+            .await
     };
     memory::put(&mut prompt, &context);
     let offered = tools::offer(&mut prompt, &caller);
@@ -491,6 +492,6 @@ async fn listen(
     }
     let (text, id) = answer.map(AnswerReader::finish).unwrap_or_default();
     round.exchange.response = id.filter(|_| has_id);
-    round.exchange.answer = memory::answer_turn(&text, &context, clock::now());
+    round.exchange.answer = memory::answer_turn(&text, &context, gateway.0.app.now());
     gateway.0.recorder.take(round);
 }

@@ -16,7 +16,6 @@ use crate::api::App;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::recheck::HeldCredential;
-use crate::clock;
 use crate::telemetry::record_lost_rounds;
 
 /// Number of workers. All rounds of a session go to the same worker.
@@ -152,7 +151,7 @@ async fn record(app: &App, round: &Round) -> Result<(), RecordFault> {
     let engine = app.engine();
     // An earlier attempt may have committed without a confirmation: turns that the session already
     // has are not appended again.
-    let request = Request::new(round.caller.clone(), clock::moment());
+    let request = Request::new(round.caller.clone(), app.moment());
     let appended =
         engine.sessions.append_exchange(&request, &round.session, round.exchange.clone()).await;
     let Err(Error::MemoryNotFound) = appended else {

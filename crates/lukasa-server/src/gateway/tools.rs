@@ -246,7 +246,7 @@ impl ToolLoop {
         call.id = Some(format!("{retrieval} {} {}", self.repeats, made.id));
         call.session.clone_from(session);
         call.project.clone_from(&caller.wishes.project);
-        tools::run(app.engine(), &caller.caller, &caller.permissions, call).await
+        tools::run(app, &caller.caller, &caller.permissions, call).await
     }
 
     /// Has the tool calls recorded, if this chat is recorded.

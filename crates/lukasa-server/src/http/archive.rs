@@ -41,7 +41,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
     (status = 200, body = [u8], content_type = "application/zip"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Response, Problem> {
-    let (engine, now) = (app.engine().clone(), clock::now());
+    let (engine, now) = (app.engine().clone(), app.now());
     let packed = archive::pack(&engine, &caller, now).await.map_err(export_problem)?;
     let length = packed.metadata().map_err(|error| export_problem(error.into()))?.len();
     let pieces = stream::try_unfold(packed, |mut file| async move {
@@ -244,7 +244,7 @@ pub async fn import(
     let budget = &app.limits().bodies;
     let mut read = ReadBody::read(budget, request).await?;
     let bytes = read.bytes.clone();
-    let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
+    let (engine, request) = (app.engine().clone(), Request::new(caller, app.moment()));
     let dry = query.dry_run;
     let taken = match body_format(&headers)? {
         BodyFormat::Archive => {
@@ -355,7 +355,7 @@ pub async fn list_imports(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Imports>, Problem> {
-    let imports = app.engine().archives.imports(&caller, clock::now()).await?;
+    let imports = app.engine().archives.imports(&caller, app.now()).await?;
     Ok(Json(Imports { data: imports.into_iter().map(ImportView::from).collect() }))
 }
 
@@ -376,7 +376,7 @@ pub async fn list_undecided(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<UndecidedView>, Problem> {
-    let request = Request::new(caller, clock::moment());
+    let request = Request::new(caller, app.moment());
     let undecided = app.engine().archives.undecided(&request, import_id(&id)?).await?;
     Ok(Json(UndecidedView { memory_ids: undecided.iter().map(ToString::to_string).collect() }))
 }
@@ -502,7 +502,7 @@ pub async fn undo_import(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<UndoneView>, Problem> {
     let id = import_id(&id)?;
-    let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
+    let (engine, request) = (app.engine().clone(), Request::new(caller, app.moment()));
     let work = async move { engine.archives.undo_import(&request, id).await };
     Ok(Json(app.detached(work).await?.into()))
 }

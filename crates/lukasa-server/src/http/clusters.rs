@@ -12,7 +12,6 @@ use utoipa::ToSchema;
 use crate::api::App;
 use crate::api::auth::Reader;
 use crate::api::error::Problem;
-use crate::clock;
 
 /// A memory in a cluster.
 #[derive(Debug, Serialize, ToSchema)]
@@ -46,7 +45,7 @@ pub async fn list_clusters(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ClustersView>, Problem> {
-    let (clusters, versions) = app.engine().insights.clusters(&caller, clock::now()).await?;
+    let (clusters, versions) = app.engine().insights.clusters(&caller, app.now()).await?;
     let words: HashMap<FactId, &str> =
         versions.iter().map(|v| (v.fact, v.claim.content.as_str())).collect();
     let member = |fact: &FactId| ClusterMember {

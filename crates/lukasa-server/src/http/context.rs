@@ -33,7 +33,6 @@ use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
 use crate::api::space::parse_spaces;
 use crate::api::wire::When;
 use crate::api::words_schema;
-use crate::clock;
 
 /// A request for context.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -440,7 +439,7 @@ pub async fn retrieve_context(
     ask.project = ask.project.or_else(|| asked.project());
     let contexts = &app.engine().context;
     let (context, parts) =
-        contexts.retrieve_with_spaces(&caller, &spaces, &ask, clock::moment()).await?;
+        contexts.retrieve_with_spaces(&caller, &spaces, &ask, app.moment()).await?;
     let tag = HeaderValue::from_str(&format!("\"{}\"", context.baseline.etag));
     let has_baseline = !context.baseline.content.is_empty();
     let mut view = ContextView::from(context);
@@ -482,8 +481,7 @@ pub async fn detect_domains(
             Problem::of(ErrorCode::MalformedBody).because("`query` has at most 20000 characters")
         );
     }
-    let found =
-        app.engine().context.detect_domains(&caller, &sent.body.query, clock::now()).await?;
+    let found = app.engine().context.detect_domains(&caller, &sent.body.query, app.now()).await?;
     Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))
 }
 
@@ -555,7 +553,7 @@ pub async fn get_session_context(
     Reader(caller): Reader,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<SessionContextView>, Problem> {
-    let given = app.engine().context.session_retrievals(&caller, &id, clock::now()).await?;
+    let given = app.engine().context.session_retrievals(&caller, &id, app.now()).await?;
     Ok(Json(SessionContextView {
         baselines: given.baselines.iter().map(BaselineView::from).collect(),
         retrievals: given.retrievals.iter().map(RetrievalView::from).collect(),
@@ -573,6 +571,6 @@ pub async fn get_retrieval(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<RetrievalView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of(ErrorCode::RetrievalNotFound))?;
-    let retrieval = app.engine().context.retrieval(&caller, id, clock::now()).await?;
+    let retrieval = app.engine().context.retrieval(&caller, id, app.now()).await?;
     Ok(Json(RetrievalView::from(&retrieval)))
 }

@@ -17,7 +17,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::WriteResult;
-use crate::clock;
 
 /// A domain: an area of the user's life.
 #[derive(Debug, Serialize, ToSchema)]
@@ -72,7 +71,7 @@ pub async fn list_domains(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Domains>, Problem> {
-    Ok(Json(app.engine().directory.domains(&caller, clock::now()).await?.into()))
+    Ok(Json(app.engine().directory.domains(&caller, app.now()).await?.into()))
 }
 
 /// A domain that the tenant defines.

@@ -14,7 +14,6 @@ use crate::api::auth::{Admin, Eraser, Reader, UserEraser};
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::request::PathParams;
-use crate::clock;
 
 /// The rows that an erasure would remove.
 #[derive(Debug, Serialize, ToSchema)]
@@ -81,7 +80,7 @@ pub async fn preview_user_erasure(
     State(app): State<App>,
     UserEraser { tenant, name, .. }: UserEraser,
 ) -> Result<Json<ErasurePreview>, Problem> {
-    let removes = app.engine().erasures.preview_user_erasure(tenant, &name, clock::now()).await?;
+    let removes = app.engine().erasures.preview_user_erasure(tenant, &name, app.now()).await?;
     let message = describe(&removes);
     Ok(Json(ErasurePreview { user: Some(name), memory_id: None, removes, message }))
 }
@@ -97,7 +96,7 @@ pub async fn preview_erasure(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<ErasurePreview>, Problem> {
     let (fact, removes) =
-        app.engine().erasures.preview_erasure(&caller, &target(&id), clock::now()).await?;
+        app.engine().erasures.preview_erasure(&caller, &target(&id), app.now()).await?;
     let message = describe(&removes);
     Ok(Json(ErasurePreview { user: None, memory_id: Some(fact.to_string()), removes, message }))
 }
@@ -215,7 +214,7 @@ pub async fn list_erasures(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<Receipts>, Problem> {
-    Ok(Json(app.engine().erasures.receipts(&caller, clock::now()).await?.into()))
+    Ok(Json(app.engine().erasures.receipts(&caller, app.now()).await?.into()))
 }
 
 /// List the receipts of everything erased about a user, who may be deleted, and the progress of a
@@ -230,7 +229,7 @@ pub async fn list_user_erasures(
     PathParams(name): PathParams<String>,
 ) -> Result<Json<Receipts>, Problem> {
     let receipts =
-        app.engine().erasures.receipts_of_user(admitted.tenant, &name, clock::now()).await?;
+        app.engine().erasures.receipts_of_user(admitted.tenant, &name, app.now()).await?;
     let running = app.engine().erasures.erasure_under_way(admitted.tenant, &name).await?;
     let running = running.map(|(id, began_at, removed)| ErasureProgress {
         erasure_id: id.to_string(),

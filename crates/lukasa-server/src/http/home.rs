@@ -17,7 +17,6 @@ use crate::api::auth::Reader;
 use crate::api::error::Problem;
 use crate::api::request::print_cursor;
 use crate::api::wire::{MemoryPage, MemoryView};
-use crate::clock;
 
 /// Memories in the first page, the most that a page can have.
 const MAX_MEMORIES: usize = 200;
@@ -59,7 +58,7 @@ pub async fn get_home(
     let first = Listing { filter, point: Point::default(), after: None, limit: MAX_MEMORIES };
     let memories = list_page(&app, &caller, &first).await?;
     let time_zone = find_time_zone(&app, &caller).await?;
-    let now = clock::now();
+    let now = app.now();
     Ok(Json(HomeView {
         position,
         memories,
@@ -71,7 +70,7 @@ pub async fn get_home(
 }
 
 async fn find_time_zone(app: &App, caller: &Caller) -> Result<Option<MemoryView>, Problem> {
-    let (engine, now) = (app.engine(), clock::now());
+    let (engine, now) = (app.engine(), app.now());
     let Some(memory) = engine.facts.timezone_memory(caller, now).await? else { return Ok(None) };
     let ratings = engine.context.ratings(caller, &[memory.version.fact], now).await?;
     Ok(Some(rated(memory, &ratings)))

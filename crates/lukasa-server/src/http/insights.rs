@@ -13,7 +13,6 @@ use crate::api::App;
 use crate::api::auth::Reader;
 use crate::api::error::Problem;
 use crate::api::request::QueryParams;
-use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -325,6 +324,6 @@ pub async fn get_insights(
     QueryParams(query): QueryParams<InsightsQuery>,
 ) -> Result<Json<InsightsView>, Problem> {
     let days = query.days.unwrap_or(30);
-    let insights = app.engine().insights.report(&caller, days, clock::now()).await?;
+    let insights = app.engine().insights.report(&caller, days, app.now()).await?;
     Ok(Json(InsightsView::from(&insights)))
 }

@@ -148,9 +148,9 @@ pub async fn create_key(
         expires_at: body.expires_at.map(|at| at.0),
     };
     let engine = app.engine().clone();
-    let work = async move {
-        engine.credentials.create_key(&admitted, new, &clock::random(), clock::now()).await
-    };
+    let now = app.now();
+    let work =
+        async move { engine.credentials.create_key(&admitted, new, &clock::random(), now).await };
     let issued = app.detached_once(once, work).await?;
     Ok((StatusCode::CREATED, Json(IssuedView::from(&issued))))
 }
@@ -185,7 +185,7 @@ pub async fn rotate_key(
         return Err(Problem::of(ErrorCode::KeyNotFound));
     }
     let (engine, hours) = (app.engine().clone(), sent.body.overlap_hours.unwrap_or(OVERLAP_HOURS));
-    let (random, now) = (clock::random(), clock::now());
+    let (random, now) = (clock::random(), app.now());
     let work =
         async move { engine.credentials.rotate_key(&admitted, &id, hours, &random, now).await };
     let RotatedKey { issued, replaced } = app.detached(work).await?;
@@ -217,7 +217,8 @@ pub async fn revoke_key(
         return Err(Problem::of(ErrorCode::KeyNotFound));
     }
     let engine = app.engine().clone();
-    let work = async move { engine.credentials.revoke(&admitted, &id, clock::now()).await };
+    let now = app.now();
+    let work = async move { engine.credentials.revoke(&admitted, &id, now).await };
     let revoked = app.detached(work).await?;
     app.forget_credentials(&revoked);
     Ok(Json(Revoked { revoked }))
@@ -267,6 +268,7 @@ pub async fn mint_token(
     if page.as_deref().is_some_and(|page| !is_origin(page)) {
         return Err(refuse("page", "only scheme, host and port, as https://app.example"));
     }
+    let now = app.now();
     let work = async move {
         let new = NewToken {
             user: &user,
@@ -274,7 +276,7 @@ pub async fn mint_token(
             minutes: minutes.unwrap_or(TOKEN_MINUTES),
             page: page.as_deref(),
         };
-        engine.credentials.mint_token(&admitted, new, &clock::random(), clock::now()).await
+        engine.credentials.mint_token(&admitted, new, &clock::random(), now).await
     };
     Ok((StatusCode::CREATED, Json(IssuedView::from(&app.detached(work).await?))))
 }

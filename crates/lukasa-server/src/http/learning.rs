@@ -23,7 +23,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::{MemoryEvent, MemoryView, WriteResult, present};
-use crate::clock;
 
 /// Summary of a part of a conversation.
 #[derive(Debug, Serialize, ToSchema)]
@@ -100,7 +99,7 @@ pub(super) async fn about_episodes(
     episodes: &[Episode],
     show_hidden: bool,
 ) -> Result<Vec<AboutEpisode>, Problem> {
-    let mut about = app.engine().learning.about_episodes(caller, episodes, clock::now()).await?;
+    let mut about = app.engine().learning.about_episodes(caller, episodes, app.now()).await?;
     if show_hidden && caller.kind == CallerKind::Human {
         about.iter_mut().for_each(|about| about.hidden_domain = None);
     }
@@ -143,7 +142,7 @@ pub async fn list_episodes(
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
-    let now = clock::now();
+    let now = app.now();
     let page = app.engine().learning.episodes(&caller, session, before, limit, now);
     let (episodes, next) = page.await?;
     let about = about_episodes(&app, &caller, &episodes, query.show_hidden).await?;
@@ -176,7 +175,7 @@ pub async fn get_episode(
     QueryParams(query): QueryParams<EpisodeQuery>,
 ) -> Result<Json<EpisodeView>, Problem> {
     let id: EpisodeId = id.parse().map_err(|_| Problem::of(ErrorCode::EpisodeNotFound))?;
-    let episode = app.engine().learning.episode(&caller, id, clock::now()).await?;
+    let episode = app.engine().learning.episode(&caller, id, app.now()).await?;
     let one = std::slice::from_ref(&episode);
     let about = about_episodes(&app, &caller, one, query.show_hidden).await?;
     Ok(Json(EpisodeView::of(&episode, &about.into_iter().next().unwrap_or_default())))
@@ -300,9 +299,9 @@ pub async fn list_passes(
 ) -> Result<Json<PassList>, Problem> {
     let limit = page_size(query.limit)?;
     let session = query.session_id.as_deref();
-    let passes = app.engine().learning.passes(&caller, session, limit, clock::now()).await?;
+    let passes = app.engine().learning.passes(&caller, session, limit, app.now()).await?;
     let ids: Vec<PassId> = passes.iter().map(|pass| pass.id).collect();
-    let left_out = app.engine().learning.left_out(&caller, &ids, clock::now()).await?;
+    let left_out = app.engine().learning.left_out(&caller, &ids, app.now()).await?;
     let data = passes.iter().map(|pass| PassView::new(pass, &left_out)).collect();
     Ok(Json(PassList { data }))
 }
@@ -341,7 +340,7 @@ pub async fn list_contradictions(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ContradictionList>, Problem> {
-    let pairs = app.engine().review.contradictions(&caller, clock::now()).await?;
+    let pairs = app.engine().review.contradictions(&caller, app.now()).await?;
     Ok(Json(ContradictionList { data: pairs.iter().map(ContradictionView::from).collect() }))
 }
 
@@ -434,7 +433,7 @@ pub async fn list_jobs(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<JobList>, Problem> {
-    let jobs = app.engine().queue.list(&caller, clock::now()).await?;
+    let jobs = app.engine().queue.list(&caller, app.now()).await?;
     Ok(Json(JobList { data: jobs.iter().map(JobView::from).collect() }))
 }
 
@@ -540,7 +539,7 @@ pub async fn list_model_calls(
     QueryParams(query): QueryParams<CallsQuery>,
 ) -> Result<Json<ModelCalls>, Problem> {
     let limit = page_size(query.limit)?;
-    let (calls, sums) = app.engine().chat.model_calls(&caller, limit, clock::now()).await?;
+    let (calls, sums) = app.engine().chat.model_calls(&caller, limit, app.now()).await?;
     Ok(Json(ModelCalls {
         totals: sums.iter().map(ModelSumView::from).collect(),
         data: calls.iter().map(ModelCallView::from).collect(),

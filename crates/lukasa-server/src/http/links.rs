@@ -19,7 +19,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::{LinkView, MemoryView, WriteResult};
-use crate::clock;
 
 /// A page of the links from and to a memory, without those to removed memories.
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,7 +55,7 @@ pub async fn list_links(
     let (of, projects) = (asked.target(&id), asked.scope_or_all());
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let place = (after, page_size(query.limit)?);
-    let page = app.engine().facts.links(&caller, &of, &projects, place, clock::now()).await?;
+    let page = app.engine().facts.links(&caller, &of, &projects, place, app.now()).await?;
     Ok(Json(Links {
         data: page.links.iter().map(LinkView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),
@@ -120,7 +119,7 @@ pub async fn get_memory_graph(
     let depth = query.depth.unwrap_or(MAX_GRAPH_DEPTH);
     let (of, projects) = (asked.target(&id), asked.scope_or_all());
     let facts = &app.engine().facts;
-    let graph = facts.graph(&caller, &of, depth, &projects, clock::now()).await?;
+    let graph = facts.graph(&caller, &of, depth, &projects, app.now()).await?;
     Ok(Json(MemoryGraphView::from(&graph)))
 }
 

@@ -23,7 +23,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_history_cursor, print_cursor,
 };
 use crate::api::wire::{History, MemoryPage, MemoryView, SimilarView, When, WriteResult};
-use crate::clock;
 
 /// List memories, newest first.
 ///
@@ -52,7 +51,7 @@ pub(super) async fn list_page(
     caller: &Caller,
     listing: &Listing,
 ) -> Result<MemoryPage, Problem> {
-    let now = clock::now();
+    let now = app.now();
     let page = app.engine().facts.list(caller, listing, now).await?;
     Ok(MemoryPage {
         data: page.memories.into_iter().map(|memory| rated(memory, &page.ratings)).collect(),
@@ -94,11 +93,8 @@ pub async fn save_memory(
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut view = WriteResult::from(&outcome);
     if query.similar {
-        view.similar = find_similar(app.engine(), &caller, &outcome)
-            .await
-            .iter()
-            .map(SimilarView::from)
-            .collect();
+        view.similar =
+            find_similar(&app, &caller, &outcome).await.iter().map(SimilarView::from).collect();
     }
     let headers = outcome.memories.first().map(etag).unwrap_or_default();
     Ok((status, headers, Json(view)).into_response())
@@ -131,7 +127,7 @@ pub async fn get_memory(
 ) -> Result<Response, Problem> {
     let point =
         Point { as_of: query.as_of.map(|at| at.0), known_at: query.known_at.map(|at| at.0) };
-    let now = clock::now();
+    let now = app.now();
     let memory = app.engine().facts.get(&caller, &asked.target(&id), point, now).await?;
     let ratings = app.engine().context.ratings(&caller, &[memory.version.fact], now).await?;
     Ok((etag(&memory), Json(rated(memory, &ratings))).into_response())
@@ -168,7 +164,7 @@ pub async fn get_memory_history(
 ) -> Result<Json<History>, Problem> {
     let after = query.cursor.as_deref().map(parse_history_cursor).transpose()?;
     let place = (after, page_size(query.limit)?);
-    let page = app.engine().facts.history(&caller, &target(&id), place, clock::now()).await?;
+    let page = app.engine().facts.history(&caller, &target(&id), place, app.now()).await?;
     Ok(Json(History {
         data: page.entries.iter().map(MemoryView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),

@@ -22,7 +22,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::WriteResult;
-use crate::clock;
 
 /// One raw event.
 #[derive(Debug, Serialize, ToSchema)]
@@ -174,7 +173,7 @@ pub async fn list_observations(
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
     let (found, next) =
-        app.engine().observations.list(&caller, &filter, after, limit, clock::now()).await?;
+        app.engine().observations.list(&caller, &filter, after, limit, app.now()).await?;
     let data = found.iter().map(ObservationView::from).collect();
     Ok(Json(ObservationPage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }

@@ -87,7 +87,7 @@ struct PendingSignIn {
 
 impl PendingSignIn {
     fn new(to: &str) -> Self {
-        let until = clock::now().as_second() + PENDING_SECONDS;
+        let until = app.now().as_second() + PENDING_SECONDS;
         Self { random: clock::random(), to: to.to_owned(), until }
     }
 
@@ -140,7 +140,7 @@ async fn read_pending(
     if !seals.iter().any(|seal| constant_time_eq(seal.as_bytes(), code.as_bytes())) {
         return Ok(None);
     }
-    Ok(PendingSignIn::parse(text).filter(|pending| clock::now().as_second() < pending.until))
+    Ok(PendingSignIn::parse(text).filter(|pending| app.now().as_second() < pending.until))
 }
 
 fn pending_cookie(name: &str, value: &str, seconds: i64) -> Result<HeaderValue, Problem> {
@@ -227,7 +227,7 @@ async fn callback(
     let (verifier, nonce) = (pending.derive("verifier"), pending.derive("nonce"));
     let exchange = ProviderCode { code, verifier: &verifier, nonce: &nonce, iss: param("iss") };
     let tenant = TenantId::named(provider.tenant());
-    let identity = match provider.exchange(exchange, clock::now()).await {
+    let identity = match provider.exchange(exchange, app.now()).await {
         Ok(identity) => identity,
         // The sign-in stays pending: the browser can send the response again.
         Err(fault) if fault.is_outage() => return Ok(unavailable(fault.as_str())),
@@ -239,9 +239,10 @@ async fn callback(
         }
     };
     let engine = app.engine().clone();
+    let now = app.now();
     let work = async move {
         let random = clock::random();
-        engine.credentials.sign_in_verified(tenant, &identity, &random, clock::now()).await
+        engine.credentials.sign_in_verified(tenant, &identity, &random, now).await
     };
     let issued = match app.detached(work).await {
         Ok(issued) => issued,
@@ -313,9 +314,8 @@ fn sign_out_failed(status: StatusCode, reason: &'static str) -> Response {
 /// Records in the audit log that a token which the provider signed was refused.
 async fn record_refused(app: &App, tenant: TenantId, reason: &'static str) -> Result<(), Problem> {
     let engine = app.engine().clone();
-    let work = async move {
-        engine.credentials.record_refused_provider(tenant, reason, clock::now()).await
-    };
+    let now = app.now();
+    let work = async move { engine.credentials.record_refused_provider(tenant, reason, now).await };
     app.detached(work).await
 }
 

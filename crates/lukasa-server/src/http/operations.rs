@@ -17,7 +17,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::{OperationView, When, WriteResult};
-use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +54,7 @@ pub async fn list_operations(
     let page = app
         .engine()
         .facts
-        .operations(&caller, memory, before.map(|at| at.0), limit, clock::now())
+        .operations(&caller, memory, before.map(|at| at.0), limit, app.now())
         .await?;
     Ok(Json(OperationPage {
         data: views(&app, &caller, &page.operations).await?,
@@ -74,7 +73,7 @@ pub async fn get_operation(
     PathParams(id): PathParams<String>,
 ) -> Result<Json<OperationView>, Problem> {
     let id = id.parse().map_err(|_| Problem::of(ErrorCode::OperationNotFound))?;
-    let found = app.engine().facts.operation(&caller, id, clock::now()).await?;
+    let found = app.engine().facts.operation(&caller, id, app.now()).await?;
     let mut found = views(&app, &caller, std::slice::from_ref(&found)).await?;
     found.pop().map(Json).ok_or_else(|| Problem::of(ErrorCode::OperationNotFound))
 }

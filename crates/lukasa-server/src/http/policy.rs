@@ -16,7 +16,6 @@ use crate::api::auth::{Admin, Reader, Writer};
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::JsonRequest;
-use crate::clock;
 
 /// Policy settings. An absent setting is inherited.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -167,7 +166,7 @@ pub async fn get_policy(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<PolicyView>, Problem> {
-    Ok(Json(PolicyView::from(&app.engine().policies.get(&caller, clock::now()).await?)))
+    Ok(Json(PolicyView::from(&app.engine().policies.get(&caller, app.now()).await?)))
 }
 
 /// Set the user's policy.
@@ -223,7 +222,7 @@ pub async fn put_tenant_policy(
     sent: JsonRequest<PolicyPatch>,
 ) -> Result<Json<TenantPolicyView>, Problem> {
     let engine = app.engine().clone();
-    let (patch, moment) = (sent.body.patch()?, clock::moment());
+    let (patch, moment) = (sent.body.patch()?, app.moment());
     let work = async move { engine.policies.set_for_tenant(&admin, patch, moment).await };
     Ok(Json(tenant_view(app.detached(work).await?)))
 }

@@ -11,7 +11,6 @@ use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::clock;
 
 /// One sentence, with the memories it cites.
 #[derive(Debug, Serialize, ToSchema)]
@@ -103,7 +102,7 @@ pub async fn list_portraits(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<PortraitsView>, Problem> {
-    let all = app.engine().portraits.list(&caller, clock::now()).await?;
+    let all = app.engine().portraits.list(&caller, app.now()).await?;
     Ok(Json(PortraitsView::from(&all[..])))
 }
 
@@ -119,7 +118,7 @@ pub async fn get_portrait(
     Reader(caller): Reader,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<PortraitView>, Problem> {
-    let compiled = app.engine().portraits.get(&caller, &name, clock::now()).await?;
+    let compiled = app.engine().portraits.get(&caller, &name, app.now()).await?;
     Ok(Json(PortraitView::from(&compiled)))
 }
 

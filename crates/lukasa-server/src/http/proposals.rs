@@ -21,7 +21,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_memory_cursor, print_cursor,
 };
 use crate::api::wire::{MemoryPage, MemoryView, WriteResult};
-use crate::clock;
 
 /// Propose a memory.
 ///
@@ -67,7 +66,7 @@ pub async fn list_proposals(
         after: query.cursor.as_deref().map(parse_memory_cursor).transpose()?,
         limit: page_size(query.limit)?,
     };
-    let page = app.engine().facts.list(&caller, &listing, clock::now()).await?;
+    let page = app.engine().facts.list(&caller, &listing, app.now()).await?;
     Ok(Json(MemoryPage {
         data: page.memories.iter().map(MemoryView::from).collect(),
         next_cursor: page.next.as_ref().map(print_cursor),

@@ -18,7 +18,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::request::JsonRequest;
 use crate::api::wire::{MemoryView, WriteResult};
-use crate::clock;
 
 /// Answers in one request.
 const MAX_ANSWERS: usize = 200;
@@ -240,7 +239,7 @@ pub async fn get_review(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<ReviewView>, Problem> {
-    Ok(Json(ReviewView::from(&app.engine().review.list(&caller, clock::now()).await?)))
+    Ok(Json(ReviewView::from(&app.engine().review.list(&caller, app.now()).await?)))
 }
 
 /// An answer to the question about a memory.
@@ -344,5 +343,5 @@ fn numbered(request: &Request, place: usize) -> Request {
         IdempotencyKey { key, request_hash: given.request_hash.clone() }
     };
     let idempotency = request.idempotency.as_ref().map(key);
-    Request { idempotency, ..Request::new(request.caller.clone(), clock::moment()) }
+    Request { idempotency, ..Request::new(request.caller.clone(), app.moment()) }
 }

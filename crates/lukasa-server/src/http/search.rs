@@ -19,7 +19,6 @@ use crate::api::request::JsonRequest;
 use crate::api::search::SearchRequest;
 use crate::api::wire::MemoryView;
 use crate::api::words_schema;
-use crate::clock;
 
 /// Search results.
 #[derive(Debug, Serialize, ToSchema)]
@@ -199,7 +198,7 @@ pub async fn search_memories(
 ) -> Result<Json<SearchAnswer>, Problem> {
     let mut query = sent.body.recall()?;
     query.projects = query.projects.or_else(|| asked.scope().cloned());
-    let mut found = app.engine().recall.search(&caller, &query, clock::now()).await?;
+    let mut found = app.engine().recall.search(&caller, &query, app.now()).await?;
     sent.body.leave_out_irrelevant(&mut found);
     Ok(Json(SearchAnswer::from(&found)))
 }

@@ -65,7 +65,7 @@ pub async fn get_sign_in(
         return Err(forbidden(Permission::Read));
     }
     let user = user_of(&app, &admitted, &headers)?;
-    app.engine().credentials.check_user_not_deleted(&admitted.caller(&user), clock::now()).await?;
+    app.engine().credentials.check_user_not_deleted(&admitted.caller(&user), app.now()).await?;
     Ok(Json(SignInView::of(&app, &admitted, user)))
 }
 
@@ -105,8 +105,8 @@ pub async fn sign_in(
         if app.admit(&headers).await.is_ok_and(|admitted| admitted.signed_in) {
             return Err(Problem::of(ErrorCode::SignedInAlready));
         }
-        let work =
-            async move { engine.credentials.follow_link(&link, &random, clock::now()).await };
+        let now = app.now();
+        let work = async move { engine.credentials.follow_link(&link, &random, now).await };
         app.limits().check_throttled()?;
         let issued = app.detached(work).await.inspect_err(|problem| {
             if problem.is(ErrorCode::Unauthenticated) {
@@ -131,8 +131,8 @@ pub async fn sign_in(
         Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
     })?;
     let old_key_ids: Vec<String> = by.signed_in.then(|| by.key_id.clone()).into_iter().collect();
-    let work =
-        async move { engine.credentials.sign_in(&by, user.trim(), &random, clock::now()).await };
+    let now = app.now();
+    let work = async move { engine.credentials.sign_in(&by, user.trim(), &random, now).await };
     let issued = app.detached(work).await?;
     app.forget_credentials(&old_key_ids);
     sign_in_response(&app, &issued).await
@@ -140,7 +140,7 @@ pub async fn sign_in(
 
 /// The response to a new sign-in, with its cookie.
 async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Response, Problem> {
-    let admitted = app.engine().credentials.authenticate(&issued.text, clock::now()).await?;
+    let admitted = app.engine().credentials.authenticate(&issued.text, app.now()).await?;
     let user = admitted.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
     let view = SignInView::of(app, &admitted, user);
     let mut response = (StatusCode::CREATED, Json(view)).into_response();
@@ -150,7 +150,7 @@ async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Respon
 
 /// The cookie of a new sign-in. It ends with the sign-in.
 pub(super) fn sign_in_cookie(issued: &IssuedCredential) -> Result<HeaderValue, Problem> {
-    let now = clock::now();
+    let now = app.now();
     let until = issued.record.expires_at.unwrap_or(now);
     cookie(&issued.text, until.duration_since(now).as_secs())
 }
@@ -180,7 +180,8 @@ pub async fn sign_out(
         && admitted.signed_in
     {
         let (engine, ended) = (app.engine().clone(), admitted.key_id.clone());
-        let work = async move { engine.credentials.sign_out(&admitted, clock::now()).await };
+        let now = app.now();
+        let work = async move { engine.credentials.sign_out(&admitted, now).await };
         app.detached(work).await?;
         app.forget_credentials(&[ended]);
     }
@@ -222,15 +223,13 @@ pub async fn make_sign_in_link(
 ) -> Result<(StatusCode, Json<SignInLink>), Problem> {
     let engine = app.engine().clone();
     let user = sent.body.user;
+    let now = app.now();
     let work = async move {
         // The link gets the permissions of its maker, without the administration of the tenant.
         let rights: Vec<Permission> =
             admitted.permissions.iter().copied().filter(|p| *p != Permission::Admin).collect();
         let (by, random) = (Some(&admitted), clock::random());
-        engine
-            .credentials
-            .make_link(admitted.tenant, by, &user, &rights, &random, clock::now())
-            .await
+        engine.credentials.make_link(admitted.tenant, by, &user, &rights, &random, now).await
     };
     let issued = app.detached(work).await?;
     Ok((StatusCode::CREATED, Json(SignInLink::from(&issued))))

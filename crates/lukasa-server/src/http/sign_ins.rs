@@ -17,7 +17,6 @@ use crate::api::auth::{forbidden, is_admin};
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
-use crate::clock;
 
 /// A caller that may manage sign-ins: an administrator those of the whole tenant, a user their own.
 pub struct SignInOwner {
@@ -120,7 +119,7 @@ pub async fn list_sign_ins(
     QueryParams(query): QueryParams<SignInsQuery>,
 ) -> Result<Json<SignIns>, Problem> {
     let user = owner.selected_user(query.user.as_deref())?;
-    let records = app.engine().credentials.sign_ins(owner.tenant, user, clock::now()).await?;
+    let records = app.engine().credentials.sign_ins(owner.tenant, user, app.now()).await?;
     let data = records.into_iter().map(|record| SignInEntry::of(record, &owner.key_id)).collect();
     Ok(Json(SignIns { data }))
 }
@@ -164,9 +163,8 @@ async fn end(
     id: Option<String>,
 ) -> Result<Json<Revoked>, Problem> {
     let engine = app.engine().clone();
-    let work = async move {
-        engine.credentials.end_sign_ins(&by, user, id.as_deref(), clock::now()).await
-    };
+    let now = app.now();
+    let work = async move { engine.credentials.end_sign_ins(&by, user, id.as_deref(), now).await };
     let revoked = app.detached(work).await?;
     app.forget_credentials(&revoked);
     Ok(Json(Revoked { revoked }))

@@ -19,7 +19,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::wire::{MemoryView, RemovalCountsView, WriteResult};
-use crate::clock;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -96,7 +95,7 @@ pub async fn list_dependents(
             return Err(Problem::of(ErrorCode::MalformedQuery).because(why));
         }
     };
-    let dependents = app.engine().removals.dependents(&caller, &source, clock::now()).await?;
+    let dependents = app.engine().removals.dependents(&caller, &source, app.now()).await?;
     let about = about_episodes(&app, &caller, &dependents.episodes, query.show_hidden).await?;
     Ok(Json(DependentsView::of(&dependents, &about)))
 }

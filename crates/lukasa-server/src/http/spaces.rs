@@ -20,7 +20,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::space::find_space;
-use crate::clock;
 
 /// How long a request waits for the removal of a space's rows.
 const ERASURE_BUDGET: Duration = Duration::from_secs(10);
@@ -145,7 +144,8 @@ pub async fn create_space(
     let space = parse_space_name("space", &sent.body.space)?;
     let (engine, by) = (app.engine().clone(), AuditActor::from(&admitted));
     let view = SpaceView::from(&space);
-    app.detached(async move { engine.spaces.create(by, &space, clock::now()).await }).await?;
+    let now = app.now();
+    app.detached(async move { engine.spaces.create(by, &space, now).await }).await?;
     Ok((StatusCode::CREATED, Json(view)))
 }
 
@@ -171,9 +171,9 @@ pub async fn erase_space(
 ) -> Result<Json<SpaceErased>, Problem> {
     let (space, by) = (find_space(&name)?, AuditActor::from(&admitted));
     let engine = app.engine().clone();
-    let work = async move {
-        engine.erasures.erase_space_within(by, &space, clock::moment(), ERASURE_BUDGET).await
-    };
+    let moment = app.moment();
+    let work =
+        async move { engine.erasures.erase_space_within(by, &space, moment, ERASURE_BUDGET).await };
     let erased = app.detached(work).await?;
     let status = if erased.receipt.is_some() { "done" } else { "running" };
     Ok(Json(SpaceErased { status, erasure_id: erased.id.to_string() }))
@@ -190,7 +190,7 @@ pub async fn list_space_members(
     PathParams(name): PathParams<String>,
 ) -> Result<Json<SpaceMemberList>, Problem> {
     let space = find_space(&name)?;
-    let members = app.engine().spaces.members(admitted.tenant, &space, clock::now()).await?;
+    let members = app.engine().spaces.members(admitted.tenant, &space, app.now()).await?;
     Ok(Json(SpaceMemberList { data: members.iter().map(SpaceMemberView::from).collect() }))
 }
 
@@ -221,7 +221,8 @@ pub async fn grant_space(
     let unknown = || Problem::of(ErrorCode::MalformedBody).because("`access` is `read` or `write`");
     let access = SpaceAccess::parse(&sent.body.access).ok_or_else(unknown)?;
     let engine = app.engine().clone();
-    let work = async move { engine.spaces.grant(by, &space, &user, access, clock::now()).await };
+    let now = app.now();
+    let work = async move { engine.spaces.grant(by, &space, &user, access, now).await };
     Ok(Json(SpaceMemberView::from(&app.detached(work).await?)))
 }
 
@@ -241,7 +242,8 @@ pub async fn end_space_grant(
 ) -> Result<StatusCode, Problem> {
     let (space, by) = (find_space(&name)?, AuditActor::from(&admitted));
     let engine = app.engine().clone();
-    app.detached(async move { engine.spaces.end(by, &space, &user, clock::now()).await }).await?;
+    let now = app.now();
+    app.detached(async move { engine.spaces.end(by, &space, &user, now).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -253,7 +255,7 @@ pub async fn list_memberships(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<MembershipList>, Problem> {
-    let listed = app.engine().spaces.memberships(&caller, clock::now()).await?;
+    let listed = app.engine().spaces.memberships(&caller, app.now()).await?;
     let data = listed.found.iter().map(MembershipView::from).collect();
     Ok(Json(MembershipList { data, unavailable: listed.unavailable }))
 }
@@ -272,7 +274,8 @@ pub async fn accept_membership(
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<MembershipView>, Problem> {
     let (space, engine) = (find_space(&name)?, app.engine().clone());
-    let work = async move { engine.spaces.accept(&caller, &space, clock::now()).await };
+    let now = app.now();
+    let work = async move { engine.spaces.accept(&caller, &space, now).await };
     Ok(Json(MembershipView::from(&app.detached(work).await?)))
 }
 
@@ -290,6 +293,7 @@ pub async fn leave_space(
     _sent: JsonRequest<Nothing>,
 ) -> Result<StatusCode, Problem> {
     let (space, engine) = (find_space(&name)?, app.engine().clone());
-    app.detached(async move { engine.spaces.leave(&caller, &space, clock::now()).await }).await?;
+    let now = app.now();
+    app.detached(async move { engine.spaces.leave(&caller, &space, now).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

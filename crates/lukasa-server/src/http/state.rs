@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use crate::api::App;
 use crate::api::auth::Reader;
 use crate::api::error::Problem;
-use crate::clock;
 
 /// Hashes of the stored state, as hexadecimal SHA-256. Equal hashes mean equal memories, however
 /// each state was reached: an undo restores the earlier hash, and so does importing an export.
@@ -61,5 +60,5 @@ pub async fn get_state(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<StateView>, Problem> {
-    Ok(Json(StateView::from(app.engine().insights.summary(&caller, clock::now()).await?)))
+    Ok(Json(StateView::from(app.engine().insights.summary(&caller, app.now()).await?)))
 }

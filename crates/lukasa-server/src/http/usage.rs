@@ -15,7 +15,6 @@ use crate::api::auth::{Reader, Writer};
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, QueryParams, page_size, parse_cursor, print_cursor};
-use crate::clock;
 
 /// One recorded use of a memory.
 #[derive(Debug, Serialize, ToSchema)]
@@ -139,8 +138,7 @@ pub async fn list_usage(
         .map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?;
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let limit = page_size(query.limit)?;
-    let (used, next) =
-        app.engine().context.usage(&caller, fact, after, limit, clock::now()).await?;
+    let (used, next) = app.engine().context.usage(&caller, fact, after, limit, app.now()).await?;
     let data = used.iter().map(UsageView::from).collect();
     Ok(Json(UsagePage { data, next_cursor: next.as_ref().map(print_cursor) }))
 }
@@ -184,6 +182,6 @@ pub async fn get_stats(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<StatsView>, Problem> {
-    let stats = app.engine().context.stats(&caller, clock::now()).await?;
+    let stats = app.engine().context.stats(&caller, app.now()).await?;
     Ok(Json(StatsView::from(&stats)))
 }

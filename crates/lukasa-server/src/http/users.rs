@@ -19,7 +19,6 @@ use crate::api::error::Problem;
 use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
-use crate::clock;
 
 /// How long a request waits for the removal of a user's rows.
 const ERASURE_BUDGET: Duration = Duration::from_secs(10);
@@ -137,8 +136,9 @@ pub async fn create_user(
 ) -> Result<(StatusCode, Json<UserView>), Problem> {
     let engine = app.engine().clone();
     let CreateUser { user, expires_in_minutes } = sent.body;
+    let now = app.now();
     let work = async move {
-        engine.directory.create_user(admitted.tenant, &user, expires_in_minutes, clock::now()).await
+        engine.directory.create_user(admitted.tenant, &user, expires_in_minutes, now).await
     };
     Ok((StatusCode::CREATED, Json(app.detached(work).await?.into())))
 }
@@ -153,7 +153,7 @@ pub async fn get_user(
     Admin(admitted): Admin,
     PathParams(name): PathParams<String>,
 ) -> Result<Json<UserView>, Problem> {
-    let now = clock::now();
+    let now = app.now();
     let (user, counts) = app.engine().directory.user(admitted.tenant, &name, now).await?;
     let caller: Caller = admitted.caller(&name);
     let timezone = app.engine().facts.timezone(&caller, now).await?;
@@ -194,9 +194,9 @@ pub async fn delete_user(
     _sent: JsonRequest<Nothing>,
 ) -> Result<(StatusCode, Json<UserDeleted>), Problem> {
     let engine = app.engine().clone();
-    let work = async move {
-        engine.erasures.erase_user_within(by, &name, clock::moment(), ERASURE_BUDGET).await
-    };
+    let moment = app.moment();
+    let work =
+        async move { engine.erasures.erase_user_within(by, &name, moment, ERASURE_BUDGET).await };
     let erased = app.detached(work).await?;
     app.forget_credentials(&erased.ended);
     let (code, status) = match erased.receipt {

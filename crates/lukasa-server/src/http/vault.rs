@@ -18,7 +18,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::{FieldError, Problem};
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, QueryParams};
-use crate::clock;
 
 /// Maximum size of a request body with files.
 pub const VAULT_BYTES: usize = 16 * 1024 * 1024;
@@ -249,9 +248,9 @@ pub async fn get_vault(
     Reader(caller): Reader,
     QueryParams(query): QueryParams<VaultQuery>,
 ) -> Result<Json<VaultView>, Problem> {
-    let mut files = app.engine().vault.export(&caller, clock::now()).await?;
+    let mut files = app.engine().vault.export(&caller, app.now()).await?;
     if query.conversations {
-        let more = app.engine().vault.export_conversations(&caller, clock::now()).await?;
+        let more = app.engine().vault.export_conversations(&caller, app.now()).await?;
         vault::add_files(&mut files, more);
     }
     let mut hash = Sha256::new();
@@ -277,7 +276,7 @@ pub async fn plan_vault(
     sent: JsonRequest<VaultFiles>,
 ) -> Result<Json<VaultPlan>, Problem> {
     let files = sent.body.checked()?;
-    Ok(Json(VaultPlan::from(&app.engine().vault.plan(&caller, &files, clock::now()).await?)))
+    Ok(Json(VaultPlan::from(&app.engine().vault.plan(&caller, &files, app.now()).await?)))
 }
 
 /// Apply the edits in these files as one operation.

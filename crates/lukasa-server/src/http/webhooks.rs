@@ -131,7 +131,7 @@ pub async fn create_webhook(
     let once = sent.once(&admin.key_id);
     let CreateWebhook { url, verbs } = sent.body;
     let (engine, verbs) = (app.engine().clone(), parse_verbs(&verbs)?);
-    let (random, moment) = (clock::random(), clock::moment());
+    let (random, moment) = (clock::random(), app.moment());
     let work = async move { engine.webhooks.create(&admin, &url, verbs, &random, moment).await };
     let hook = app.detached_once(once, work).await?;
     let created =
@@ -164,7 +164,7 @@ pub async fn rotate_webhook(
     sent: JsonRequest<RotateSecret>,
 ) -> Result<Json<CreatedWebhook>, Problem> {
     let (engine, id) = (app.engine().clone(), parse_id(&id)?);
-    let (random, now) = (clock::random(), clock::now());
+    let (random, now) = (clock::random(), app.now());
     let hours = sent.body.overlap_hours.unwrap_or(OVERLAP_HOURS);
     let work = async move { engine.webhooks.rotate_secret(&admin, id, hours, &random, now).await };
     let hook = app.detached(work).await?;
@@ -194,7 +194,7 @@ pub async fn edit_webhook(
     sent: JsonRequest<EditWebhook>,
 ) -> Result<Json<WebhookView>, Problem> {
     let EditWebhook { url, verbs, enabled } = sent.body;
-    let (engine, id, moment) = (app.engine().clone(), parse_id(&id)?, clock::moment());
+    let (engine, id, moment) = (app.engine().clone(), parse_id(&id)?, app.moment());
     let verbs = verbs.as_deref().map(parse_verbs).transpose()?;
     let edit = WebhookEdit { url, verbs, enabled };
     let work = async move { engine.webhooks.edit(&admin, id, edit, moment).await };
@@ -212,7 +212,7 @@ pub async fn delete_webhook(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<StatusCode, Problem> {
-    let (engine, id, now) = (app.engine().clone(), parse_id(&id)?, clock::now());
+    let (engine, id, now) = (app.engine().clone(), parse_id(&id)?, app.now());
     app.detached(async move { engine.webhooks.remove(&admin, id, now).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -244,7 +244,7 @@ pub async fn test_webhook(
     PathParams(id): PathParams<String>,
     _sent: JsonRequest<Nothing>,
 ) -> Result<Json<TestedWebhook>, Problem> {
-    let tried = app.engine().webhooks.test(admin.tenant, parse_id(&id)?, clock::moment()).await?;
+    let tried = app.engine().webhooks.test(admin.tenant, parse_id(&id)?, app.moment()).await?;
     Ok(Json(tried.into()))
 }
 
@@ -357,7 +357,7 @@ pub async fn replay_webhook(
     sent: JsonRequest<ReplayWebhook>,
 ) -> Result<Json<Replayed>, Problem> {
     let (engine, tenant, id) = (app.engine().clone(), admin.tenant, parse_id(&id)?);
-    let moment = clock::moment();
+    let moment = app.moment();
     match (sent.body.since, sent.body.delivery) {
         (Some(since), None) => {
             let work =

@@ -5,7 +5,7 @@ use lukasa_core::context::claim_line;
 use lukasa_core::{Caller, CallerKind, Edit, ProjectScope, Status};
 use lukasa_engine::directory::OptIn;
 use lukasa_engine::facts::{Affirmation, NewMemory, ProposalDecision, Target};
-use lukasa_engine::{Engine, IdempotencyKey, Memory, Outcome, Point, Request};
+use lukasa_engine::{IdempotencyKey, Memory, Outcome, Point, Request};
 use lukasa_text::line::harmless;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -14,20 +14,20 @@ use super::answer::{self, ToolAnswer, UserQuestion};
 use super::arguments::Arguments;
 use super::list::{Action, Tool};
 use super::{ToolInvocation, UserReply};
+use crate::api::App;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::{CreateMemory, ListQuery, UpdateMemory, find_similar, target};
 use crate::api::request::print_cursor;
 use crate::api::search::SearchRequest;
 use crate::api::wire::MemoryView;
-use crate::clock;
 
 /// Maximum number of episodes in the answer to a recall, as in a prompt (R164).
 const MAX_EPISODES: usize = 5;
 
 /// A call with everything it needs besides its arguments.
 struct Execution<'a> {
-    engine: &'a Engine,
+    app: &'a App,
     /// The caller of the credential: used for what the user has agreed to.
     user: &'a Caller,
     /// The same caller acting through a model: used for everything else.
@@ -38,12 +38,12 @@ struct Execution<'a> {
 
 /// Executes a call. What needs a human is asked once, and done if the user has said yes.
 pub async fn act(
-    engine: &Engine,
+    app: &App,
     caller: &Caller,
     tool: &'static Tool,
     call: &ToolInvocation,
 ) -> ToolAnswer {
-    let execution = Execution { engine, user: caller, model: caller.through_a_model(), tool, call };
+    let execution = Execution { app, user: caller, model: caller.through_a_model(), tool, call };
     match execution.act().await {
         Ok(answer) => answer,
         Err(problem) => match execution.ask_to_open(&problem).await {
@@ -56,8 +56,8 @@ pub async fn act(
 impl Execution<'_> {
     async fn act(&self) -> Result<ToolAnswer, Problem> {
         let mut sent = Arguments::read(self.tool, &self.call.arguments);
-        let now = clock::now();
-        let (engine, model) = (self.engine, &self.model);
+        let now = self.app.now();
+        let (engine, model) = (self.app.engine(), &self.model);
         let projects = match sent.take_all_projects() {
             true => ProjectScope::All,
             false => self.projects().await?,
@@ -131,12 +131,13 @@ impl Execution<'_> {
         let sent = sent.into_request::<CreateMemory>()?;
         if self.tool.action == Action::Propose {
             let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_new()? };
-            let outcome = Box::pin(self.engine.facts.propose(&self.request(), new)).await?;
+            let outcome = Box::pin(self.app.engine().facts.propose(&self.request(), new)).await?;
             return self.proposal_answer(&outcome).await;
         }
         let new = NewMemory { active_project: self.call.project.clone(), ..sent.into_saved()? };
-        let outcome = Box::pin(self.engine.facts.save_or_change(&self.request(), new)).await?;
-        let near = find_similar(self.engine, &self.model, &outcome).await;
+        let outcome =
+            Box::pin(self.app.engine().facts.save_or_change(&self.request(), new)).await?;
+        let near = find_similar(self.app, &self.model, &outcome).await;
         let near: Vec<Memory> = near.into_iter().map(|(memory, _)| memory).collect();
         Ok(answer::written(&outcome, &near))
     }
@@ -149,7 +150,7 @@ impl Execution<'_> {
         quotations: Vec<String>,
     ) -> Result<ToolAnswer, Problem> {
         let said = Affirmation { quotations, session: self.call.session.clone() };
-        match self.engine.facts.affirm(&self.request(), named, &said).await {
+        match self.app.engine().facts.affirm(&self.request(), named, &said).await {
             Ok(outcome) => Ok(answer::written(&outcome, &[])),
             Err(error) => {
                 let refused = Problem::from(error);
@@ -159,7 +160,7 @@ impl Execution<'_> {
                 let waits = self
                     .engine
                     .facts
-                    .get(&self.model, named, Point::default(), clock::now())
+                    .get(&self.model, named, Point::default(), self.app.now())
                     .await?;
                 let plain = answer::refused(self.tool, &refused);
                 match waits.status {
@@ -195,8 +196,8 @@ impl Execution<'_> {
             None => return Ok(plain.with_question(self.if_human(question))),
         };
         let named = Target::Id(waits.version.fact);
-        let request = Request::new(self.user.clone(), clock::moment());
-        let outcome = self.engine.facts.confirm(&request, &named, decision).await?;
+        let request = Request::new(self.user.clone(), self.app.moment());
+        let outcome = self.app.engine().facts.confirm(&request, &named, decision).await?;
         Ok(answer::written(&outcome, &[]))
     }
 
@@ -214,11 +215,11 @@ impl Execution<'_> {
         };
         match self.reply_to(&question) {
             Some(UserReply::Yes) => {
-                let mut request = Request::new(self.user.clone(), clock::moment());
+                let mut request = Request::new(self.user.clone(), self.app.moment());
                 request.if_match = Some(version);
                 let yes = ProposalDecision::Yes { digest: None, edit: Box::new(Edit::default()) };
                 let named = Target::Id(memory.version.fact);
-                let outcome = self.engine.facts.confirm(&request, &named, yes).await?;
+                let outcome = self.app.engine().facts.confirm(&request, &named, yes).await?;
                 Ok(answer::written(&outcome, &[]))
             }
             Some(UserReply::No | UserReply::Dismissed) => Ok(plain),
@@ -240,8 +241,8 @@ impl Execution<'_> {
         };
         match self.reply_to(&question) {
             Some(UserReply::Yes) => {
-                let request = Request::new(self.user.clone(), clock::moment());
-                self.engine.directory.set_opt_in(&request, domain, OptIn::Open).await?;
+                let request = Request::new(self.user.clone(), self.app.moment());
+                self.app.engine().directory.set_opt_in(&request, domain, OptIn::Open).await?;
                 self.act().await
             }
             Some(UserReply::No | UserReply::Dismissed) => Ok(plain),
@@ -263,7 +264,7 @@ impl Execution<'_> {
         let project = match (&self.call.project, &self.call.session) {
             (Some(project), _) => Some(project.clone()),
             (None, Some(session)) => {
-                self.engine.sessions.project_of(&self.model, session, clock::now()).await?
+                self.app.engine().sessions.project_of(&self.model, session, self.app.now()).await?
             }
             (None, None) => None,
         };
@@ -279,7 +280,7 @@ impl Execution<'_> {
 
     /// The engine's request. A call with a unique id is executed once.
     fn request(&self) -> Request {
-        let mut request = Request::new(self.model.clone(), clock::moment());
+        let mut request = Request::new(self.model.clone(), self.app.moment());
         request.idempotency = self.call.id.as_ref().map(|id| {
             let mut hash = Sha256::new();
             hash.update(self.tool.name);

@@ -18,9 +18,9 @@ mod list;
 use std::collections::BTreeMap;
 
 use lukasa_core::{Caller, Permission, Project};
-use lukasa_engine::Engine;
 use serde_json::Value;
 
+use crate::api::App;
 use crate::api::auth::forbidden;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
@@ -64,7 +64,7 @@ pub enum UserReply {
 /// Checks the permissions of the credential for every protocol. The answer is never a protocol
 /// error: a refusal is a message to the model that says what to do instead.
 pub async fn run(
-    engine: &Engine,
+    app: &App,
     caller: &Caller,
     may: &[Permission],
     call: ToolInvocation,
@@ -75,8 +75,8 @@ pub async fn run(
     if !may.contains(&tool.permission) {
         return answer::refused(tool, &forbidden(tool.permission));
     }
-    let (engine, caller) = (engine.clone(), caller.clone());
-    let work = async move { call::act(&engine, &caller, tool, &call).await };
+    let (app, caller) = (app.clone(), caller.clone());
+    let work = async move { call::act(&app, &caller, tool, &call).await };
     match tokio::spawn(work).await {
         Ok(answer) => answer,
         Err(_) => answer::refused(tool, &Problem::of(ErrorCode::Internal)),

@@ -143,14 +143,14 @@ impl TestApp {
 
     /// Runs all jobs that are due now; returns what was done.
     pub async fn work(&self) -> Vec<WorkOutcome> {
-        self.work_at(clock::now()).await
+        self.work_at(self.clock.now()).await
     }
 
     /// Runs all jobs that will be due at this time.
     pub async fn work_at(&self, now: Timestamp) -> Vec<WorkOutcome> {
         let mut done = Vec::new();
         loop {
-            let moment = Moment { now, ..clock::moment() };
+            let moment = Moment { now, ..self.clock.moment() };
             match self.engine.jobs.work("w", moment).await.expect("a database") {
                 WorkOutcome::Nothing => return done,
                 worked => done.push(worked),
@@ -163,7 +163,7 @@ impl TestApp {
         let caller = Caller::extractor(TenantId::named(tenant), user, Origin::UserTurn);
         let mut new = NewMemory::saying(content);
         new.confidence = Some(confidence);
-        let request = Request::new(caller, clock::moment());
+        let request = Request::new(caller, self.clock.moment());
         self.engine.facts.save(&request, new).await.expect("extracted");
     }
 
@@ -192,8 +192,11 @@ impl TestApp {
             expires_at,
         };
         let tenant = TenantId::named(tenant);
-        let issued =
-            self.engine.credentials.create_key(tenant, new, &clock::random(), clock::now()).await;
+        let issued = self
+            .engine
+            .credentials
+            .create_key(tenant, new, &clock::random(), self.clock.now())
+            .await;
         let issued = issued.expect("a key");
         (issued.record.key_id, issued.text)
     }
@@ -218,8 +221,11 @@ impl TestApp {
             expires_at: None,
         };
         let tenant = TenantId::named(tenant);
-        let issued =
-            self.engine.credentials.create_key(tenant, new, &clock::random(), clock::now()).await;
+        let issued = self
+            .engine
+            .credentials
+            .create_key(tenant, new, &clock::random(), self.clock.now())
+            .await;
         self.presenting(&issued.expect("a key").text)
     }
 
@@ -235,14 +241,18 @@ impl TestApp {
 
     /// A human caller: the token of one user's browser.
     pub async fn human(&self, tenant: &str, user: &str) -> Client {
-        self.presenting(&self.mint(tenant, user, clock::now()).await)
+        self.presenting(&self.mint(tenant, user, self.clock.now()).await)
     }
 
     /// A token minted at the given time, which may be long ago.
     pub async fn mint(&self, tenant: &str, user: &str, at: Timestamp) -> String {
         let (_, secret) = self.make_key(tenant, None, &Permission::ALL, None).await;
-        let by: VerifiedCredential =
-            self.engine.credentials.authenticate(&secret, clock::now()).await.expect("admitted");
+        let by: VerifiedCredential = self
+            .engine
+            .credentials
+            .authenticate(&secret, self.clock.now())
+            .await
+            .expect("admitted");
         let new = NewToken { user, permissions: &PERSONAL, minutes: 15, page: None };
         let minted = self.engine.credentials.mint_token(&by, new, &clock::random(), at).await;
         minted.expect("a token").text

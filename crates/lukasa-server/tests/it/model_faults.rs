@@ -302,7 +302,7 @@ async fn panicking_job_does_not_stop_its_worker() {
         acme.about(user).post("/api/sessions/c/turns", turns).await.expect(201);
         acme.about(user).post("/api/sessions/c/close", json!({})).await.expect(200);
     }
-    let workers = Workers::start(&app.engine, 1);
+    let workers = Workers::start(&app.engine, &app.clock, 1);
     let bob = acme.about("bob");
     let mut learned = Vec::new();
     for _ in 0..200 {

@@ -12,8 +12,9 @@ const RULES: [(&str, &str); 13] = [
         "select kind || ' ' || source_id from passage p where not exists ( \
            select 1 from fact_version v where v.user_id = p.user_id and v.fact_id = p.subject_id \
               and v.version_id = p.source_id and p.kind = 'fact') \
-         and not exists (select 1 from turn t where t.user_id = p.user_id \
-              and t.turn_id = p.source_id and p.kind = 'turn') \
+         and not exists (select 1 from turn t join session s using (user_id, session_id) \
+              where t.user_id = p.user_id and t.turn_id = p.source_id and p.kind = 'turn' \
+                and t.withdrawn_by is null and s.trashed_at is null) \
          and not exists (select 1 from episode e join session s using (user_id, session_id) \
               where e.user_id = p.user_id and e.episode_id = p.source_id and p.kind = 'episode' \
                 and e.withdrawn_by is null and s.trashed_at is null)",

@@ -98,7 +98,7 @@ fn parse_reply(action: &str) -> UserReply {
 impl Handler {
     async fn run(&self, caller: &McpCaller, call: ToolInvocation) -> ToolAnswer {
         let McpCaller { admitted, caller, .. } = caller;
-        tools::run(self.app.engine(), caller, &admitted.permissions, call).await
+        tools::run(&self.app, caller, &admitted.permissions, call).await
     }
 
     /// Asks the user in the middle of the call, as the older protocol does.

@@ -6,14 +6,13 @@ use lukasa_core::{Caller, CallerKind};
 use lukasa_engine::Request;
 
 use crate::api::App;
-use crate::clock;
 
 /// How long a question can be answered.
 const QUESTION_SECONDS: i64 = 15 * 60;
 
 /// Signs the key of a question for the client. Any server of the installation can verify it.
 pub async fn seal(app: &App, caller: &Caller, key: &str) -> lukasa_engine::Result<String> {
-    let expires = clock::now().as_second() + QUESTION_SECONDS;
+    let expires = app.now().as_second() + QUESTION_SECONDS;
     let nonce = u64::from_be_bytes(clock::random());
     let seal = app.engine().credentials.seal(&text(caller, key, expires, nonce)).await?;
     Ok(format!("{key}~{expires}~{nonce:016x}~{seal}"))
@@ -30,7 +29,7 @@ pub async fn open(app: &App, caller: &Caller, sealed: &str) -> Option<String> {
     let key = parts.next()?;
     let expires: i64 = expires.parse().ok()?;
     let nonce = u64::from_str_radix(nonce, 16).ok()?;
-    if clock::now().as_second() > expires {
+    if app.now().as_second() > expires {
         return None;
     }
     let text = text(caller, key, expires, nonce);
@@ -44,7 +43,7 @@ pub async fn take(app: &App, caller: &Caller, sealed: &str) -> bool {
     if caller.kind != CallerKind::Human {
         return true;
     }
-    let request = Request::new(caller.clone(), clock::moment());
+    let request = Request::new(caller.clone(), app.moment());
     app.engine().consents.take_answer(&request, sealed).await.unwrap_or_else(|error| {
         tracing::warn!(%error, "could not record the answer to a question");
         false
@@ -53,7 +52,7 @@ pub async fn take(app: &App, caller: &Caller, sealed: &str) -> bool {
 
 /// Returns a yes that was taken, because the call asks something else first.
 pub async fn return_taken(app: &App, caller: &Caller, sealed: &str) {
-    let request = Request::new(caller.clone(), clock::moment());
+    let request = Request::new(caller.clone(), app.moment());
     if let Err(error) = app.engine().consents.return_answer(&request, sealed).await {
         tracing::warn!(%error, "could not return the answer to a question");
     }

@@ -19,7 +19,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::wire::MemoryView;
-use crate::clock;
 
 const BLOCK: &str = "lukasa://block";
 const PROFILE: &str = "lukasa://profile";
@@ -71,8 +70,7 @@ pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesRe
         page(BLOCK.into(), "block", "What every prompt should say about the user"),
         page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
     ];
-    let portraits =
-        engine.portraits.list(&caller.caller, clock::now()).await.map_err(engine_error)?;
+    let portraits = engine.portraits.list(&caller.caller, app.now()).await.map_err(engine_error)?;
     for portrait in portraits {
         let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
         all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
@@ -103,7 +101,7 @@ pub async fn read(
         let page = panel::read().ok_or_else(|| unknown_resource(uri))?;
         return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
     }
-    let now = clock::now();
+    let now = app.now();
     let portrait = match uri {
         PROFILE => Some("profile"),
         _ => uri.strip_prefix(PORTRAITS),
@@ -143,7 +141,7 @@ async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Con
     if about.is_empty() {
         (ask.memories, ask.turns, ask.episodes) = (Some(0), Some(0), Some(0));
     }
-    engine.context.retrieve(&caller.caller, &ask, clock::moment()).await.map_err(engine_error)
+    engine.context.retrieve(&caller.caller, &ask, app.moment()).await.map_err(engine_error)
 }
 
 pub fn prompts() -> ListPromptsResult {

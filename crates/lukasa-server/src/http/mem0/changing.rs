@@ -20,7 +20,6 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
-use crate::clock;
 
 /// Body of `update`. A null `expiration_date` removes the end.
 #[derive(Debug, Default, Deserialize)]
@@ -110,7 +109,7 @@ pub(super) async fn pace(app: &App, admitted: &VerifiedCredential, caller: &Call
 /// Forgets a memory; undo or restore reverses it.
 async fn forget_one(app: &App, caller: &Caller, target: Target) -> Result<(), Problem> {
     let engine = app.engine().clone();
-    let request = lukasa_engine::Request::new(caller.through_a_model(), clock::moment());
+    let request = lukasa_engine::Request::new(caller.through_a_model(), app.moment());
     app.detached(async move { engine.removals.forget(&request, &target).await }).await?;
     Ok(())
 }

@@ -22,7 +22,6 @@ use crate::api::error::Problem;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::search::QUERY_CHARS;
-use crate::clock;
 
 /// How many memories are read from the engine at once.
 const BATCH_SIZE: usize = 200;
@@ -63,7 +62,7 @@ pub(super) async fn search(
     ask.rerank = rerank.unwrap_or(true);
     // Fetch more if a filter removes results afterwards, so that enough are left.
     ask.memories = if filter.selects() { MAX_RESULTS } else { wanted };
-    let found = app.engine().recall.search(&caller, &ask, clock::now()).await?;
+    let found = app.engine().recall.search(&caller, &ask, app.now()).await?;
     let least = threshold.unwrap_or(0.0);
     let results: Vec<_> = found
         .memories
@@ -95,7 +94,7 @@ pub(super) async fn visit_matching(
     loop {
         let (point, filter_of) = (Point::default(), active.clone());
         let listing = Listing { filter: filter_of, point, after, limit: BATCH_SIZE };
-        let page = app.engine().facts.list(caller, &listing, clock::now()).await?;
+        let page = app.engine().facts.list(caller, &listing, app.now()).await?;
         for memory in &page.memories {
             let shown = shape::memory(memory, &caller.user_name);
             if filter.matches(&shown) {
@@ -208,7 +207,7 @@ pub(super) async fn get_current(
     caller: &Caller,
     target: &Target,
 ) -> Result<Memory, Problem> {
-    let now = clock::now();
+    let now = app.now();
     let point = Point { as_of: Some(now), known_at: None };
     Ok(app.engine().facts.get(caller, target, point, now).await?)
 }
@@ -232,7 +231,7 @@ pub(super) async fn history(
 ) -> Result<Json<Vec<Value>>, Problem> {
     let (caller, target) = resolve_id(&app, &admitted, &headers, &id).await?;
     let facts = &app.engine().facts;
-    let entries = facts.latest_history(&caller, &target, MAX_HISTORY, clock::now()).await?;
+    let entries = facts.latest_history(&caller, &target, MAX_HISTORY, app.now()).await?;
     Ok(Json(shape::history(&entries, &caller.user_name)))
 }
 

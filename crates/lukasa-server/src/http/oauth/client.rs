@@ -18,7 +18,6 @@ use super::{Addresses, EndpointError, NO_STORE};
 use crate::api::App;
 use crate::api::body::{MAX_JSON_VALUES, ReadBody};
 use crate::api::error::Problem;
-use crate::clock;
 
 /// Prefix of the ids of clients.
 const PREFIX: &str = "lkc_";
@@ -64,7 +63,7 @@ pub(super) async fn register(
         .map_err(|InvalidRedirectUri(what)| EndpointError::new("invalid_redirect_uri", what))?;
     let answer = json!({
         "client_id": print_id(&app, &client).await?,
-        "client_id_issued_at": clock::now().as_second(),
+        "client_id_issued_at": app.now().as_second(),
         "client_name": client.name,
         "redirect_uris": client.redirect_uris,
         "token_endpoint_auth_method": "none",

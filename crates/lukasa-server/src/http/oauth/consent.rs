@@ -21,7 +21,6 @@ use super::{Addresses, NO_STORE, read_form};
 use crate::api::App;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
-use crate::clock;
 
 /// How long the page can be answered.
 const PAGE_SECONDS: i64 = 10 * 60;
@@ -162,6 +161,7 @@ async fn answer(app: &App, request: Request) -> Result<String, RequestFault> {
     let engine = app.engine().clone();
     let permissions = allowed(&request, &by);
     let redirect = request.redirect;
+    let now = app.now();
     let work = async move {
         let new = NewConnector {
             name: &request.client.name,
@@ -172,7 +172,7 @@ async fn answer(app: &App, request: Request) -> Result<String, RequestFault> {
             permissions: &permissions,
         };
         let random = [clock::random(), clock::random()];
-        engine.oauth.approve(&by, new, &random, clock::now()).await
+        engine.oauth.approve(&by, new, &random, now).await
     };
     let code = app.detached(work).await?;
     tracing::info!(event = "connector_approved", "security");
@@ -185,7 +185,7 @@ async fn print_token(
     by: &VerifiedCredential,
     query: &str,
 ) -> Result<String, RequestFault> {
-    let expires = clock::now().as_second() + PAGE_SECONDS;
+    let expires = app.now().as_second() + PAGE_SECONDS;
     Ok(format!("{expires}.{}", seal(app, &sealed_text(by, query, expires)).await?))
 }
 
@@ -200,7 +200,7 @@ async fn opens_token(
     let Ok(expires) = expires.parse::<i64>() else { return Ok(false) };
     let made = accepted_seals(app, &sealed_text(by, query, expires)).await?;
     let is_ours = made.iter().any(|seal| constant_time_eq(seal.as_bytes(), given.as_bytes()));
-    Ok(clock::now().as_second() <= expires && is_ours)
+    Ok(app.now().as_second() <= expires && is_ours)
 }
 
 async fn seal(app: &App, text: &str) -> Result<String, Problem> {

@@ -69,6 +69,7 @@ async fn exchange_code(
     let verifier = required(form, "code_verifier")?.to_owned();
     let redirect_uri = optional(form, "redirect_uri")?.map(str::to_owned);
     let engine = app.engine().clone();
+    let now = app.now();
     let work = async move {
         let exchange = CodeExchange {
             code: &code,
@@ -78,7 +79,7 @@ async fn exchange_code(
             resource: &resource,
         };
         let random = [clock::random(), clock::random()];
-        engine.oauth.exchange_code(exchange, &random, clock::now()).await
+        engine.oauth.exchange_code(exchange, &random, now).await
     };
     Ok(app.detached(work).await?)
 }
@@ -97,6 +98,7 @@ async fn refresh(
         })?),
     };
     let engine = app.engine().clone();
+    let now = app.now();
     let work = async move {
         let refresh = TokenRefresh {
             token: &token,
@@ -105,7 +107,7 @@ async fn refresh(
             resource: &resource,
         };
         let random = [clock::random(), clock::random()];
-        engine.oauth.refresh(refresh, &random, clock::now()).await
+        engine.oauth.refresh(refresh, &random, now).await
     };
     Ok(app.detached(work).await?)
 }
@@ -121,7 +123,8 @@ pub(super) async fn revoke(
     let client_id = registered_client(&app, &form).await?;
     let token = required(&form, "token")?.to_owned();
     let engine = app.engine().clone();
-    let work = async move { engine.oauth.revoke_token(&token, &client_id, clock::now()).await };
+    let now = app.now();
+    let work = async move { engine.oauth.revoke_token(&token, &client_id, now).await };
     let ended = app.detached(work).await?;
     app.forget_credentials(&ended);
     Ok((StatusCode::OK, [(CACHE_CONTROL, NO_STORE)]).into_response())

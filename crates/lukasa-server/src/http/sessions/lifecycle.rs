@@ -24,7 +24,6 @@ use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::request::{JsonRequest, PathParams, QueryParams, page_size, too_large};
 use crate::api::wire::MemoryView;
-use crate::clock;
 
 /// Options of closing a session.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -102,7 +101,7 @@ pub async fn beacon(
         headers.insert(header::AUTHORIZATION, value);
     }
     let caller = app.caller(&headers, Permission::Write).await?;
-    let (engine, request) = (app.engine().clone(), Request::new(caller, clock::moment()));
+    let (engine, request) = (app.engine().clone(), Request::new(caller, app.moment()));
     let work =
         async move { engine.sessions.close(&request, &beacon.session_id, beacon.dirty).await };
     match app.detached(work).await {
@@ -236,7 +235,7 @@ pub async fn search_sessions(
     let project = parse_optional_project(query.project.as_deref())?;
     let projects = project.map_or(ProjectScope::All, ProjectScope::One);
     let sessions = &app.engine().sessions;
-    let found = sessions.search(&caller, &query.query, projects, limit, clock::now()).await?;
+    let found = sessions.search(&caller, &query.query, projects, limit, app.now()).await?;
     let (sessions, best): (Vec<_>, Vec<_>) =
         found.into_iter().map(|found| (found.session, found.best)).unzip();
     let views = SessionView::of_all(&app, &caller, &sessions, false).await?;
@@ -293,15 +292,15 @@ pub async fn get_window(
         threshold: query.threshold.unwrap_or(default.threshold),
     };
     let sessions = &app.engine().sessions;
-    let window = sessions.window(&caller, &id, ask, clock::moment()).await?;
+    let window = sessions.window(&caller, &id, ask, app.moment()).await?;
     let (summary, hidden) = match query.show_hidden && caller.kind == CallerKind::Human {
         true => (window.summary, vec![None; window.turns.len()]),
         false => {
             let own = std::slice::from_ref(&window.session);
-            let words = sessions.hidden_words_of(&caller, own, clock::now()).await?;
+            let words = sessions.hidden_words_of(&caller, own, app.now()).await?;
             let domain = words.into_iter().next().and_then(|words| words.summary);
             let turns = TurnList::Window(&window.turns);
-            let hidden = sessions.closed_domains_of(&caller, turns, clock::now()).await?;
+            let hidden = sessions.closed_domains_of(&caller, turns, app.now()).await?;
             let shown = |text| domain.as_deref().map_or(text, hidden_text);
             (window.summary.map(shown), hidden)
         }
@@ -370,9 +369,9 @@ pub async fn get_why(
     Reader(caller): Reader,
     PathParams((id, number)): PathParams<(String, i32)>,
 ) -> Result<Json<WhyView>, Problem> {
-    let why = app.engine().context.why(&caller, &id, number, clock::now()).await?;
+    let why = app.engine().context.why(&caller, &id, number, app.now()).await?;
     let turn = std::slice::from_ref(&why.turn);
     let shown = TurnList::Page(turn);
-    let hidden = app.engine().sessions.closed_domains_of(&caller, shown, clock::now()).await?;
+    let hidden = app.engine().sessions.closed_domains_of(&caller, shown, app.now()).await?;
     Ok(Json(WhyView::of(&why, hidden.into_iter().next().flatten())))
 }

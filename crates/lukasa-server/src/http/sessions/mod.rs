@@ -25,7 +25,6 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::When;
-use crate::clock;
 
 pub(super) use lukasa_core::domain::hidden_text;
 
@@ -153,7 +152,7 @@ async fn hidden_words(
 ) -> Result<Vec<HiddenWords>, Problem> {
     match show_hidden && caller.kind == CallerKind::Human {
         true => Ok(vec![HiddenWords::default(); sessions.len()]),
-        false => Ok(app.engine().sessions.hidden_words_of(caller, sessions, clock::now()).await?),
+        false => Ok(app.engine().sessions.hidden_words_of(caller, sessions, app.now()).await?),
     }
 }
 
@@ -321,7 +320,7 @@ pub async fn list_sessions(
     let state = query.state.map(|word| SessionState::parse(&word).ok_or_else(unknown));
     let project = parse_optional_project(query.project.as_deref())?;
     let which = SessionFilter { trashed: query.trashed, state: state.transpose()?, project };
-    let page = app.engine().sessions.list(&caller, which, before, limit, clock::now());
+    let page = app.engine().sessions.list(&caller, which, before, limit, app.now());
     let (sessions, next) = page.await?;
     let data = SessionView::of_all(&app, &caller, &sessions, query.show_hidden).await?;
     Ok(Json(SessionPage { data, next_cursor: next.as_ref().map(print_cursor) }))
@@ -347,7 +346,7 @@ pub async fn get_session(
     PathParams(id): PathParams<String>,
     QueryParams(query): QueryParams<SessionQuery>,
 ) -> Result<Json<SessionView>, Problem> {
-    let (engine, now) = (app.engine(), clock::now());
+    let (engine, now) = (app.engine(), app.now());
     let session = engine.sessions.get(&caller, &id, now).await?;
     let learning = engine.learning.progress(&caller, &session, now).await?;
     let one = std::slice::from_ref(&session);
@@ -504,13 +503,12 @@ pub async fn list_turns(
 ) -> Result<Json<TurnPage>, Problem> {
     let after = query.cursor.as_deref().map(parse_cursor).transpose()?.unwrap_or(0);
     let limit = page_size(query.limit)?;
-    let (turns, next) =
-        app.engine().sessions.turns(&caller, &id, after, limit, clock::now()).await?;
+    let (turns, next) = app.engine().sessions.turns(&caller, &id, after, limit, app.now()).await?;
     let hidden = match query.show_hidden && caller.kind == CallerKind::Human {
         true => vec![None; turns.len()],
         false => {
             let shown = TurnList::Page(&turns);
-            app.engine().sessions.closed_domains_of(&caller, shown, clock::now()).await?
+            app.engine().sessions.closed_domains_of(&caller, shown, app.now()).await?
         }
     };
     let data = turns.iter().zip(hidden).map(|(turn, domain)| TurnView::masked(turn, domain));

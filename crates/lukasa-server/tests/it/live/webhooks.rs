@@ -217,7 +217,7 @@ async fn concurrent_workers_deliver_webhooks_once_and_in_order() {
     let acme = app.tenant_key("acme").await;
     let receiver = Receiver::start().await;
     receiver.hook(&acme, &[]).await;
-    let workers = Workers::start(&app.engine, 3);
+    let workers = Workers::start(&app.engine, &app.clock, 3);
     let mut written = Vec::new();
     for _ in 0..30 {
         for user in ["alice", "bob"] {
