@@ -112,6 +112,8 @@ pub enum Error {
     Unavailable(#[source] lukasa_store::Error),
     #[error("the database has no schema yet: run `lukasa migrate`")]
     SchemaMissing(#[source] lukasa_store::Error),
+    #[error(transparent)]
+    SchemaRefused(lukasa_store::Error),
     #[error("something went wrong on our side")]
     Internal(#[source] lukasa_store::Error),
 }
@@ -198,7 +200,9 @@ impl Error {
             Error::NeedsOtherMember => ErrorCode::OtherMemberNeeded,
             Error::Unauthenticated => ErrorCode::Unauthenticated,
             Error::Journal(_) => ErrorCode::JournalUnavailable,
-            Error::Unavailable(_) | Error::SchemaMissing(_) => ErrorCode::Unavailable,
+            Error::Unavailable(_) | Error::SchemaMissing(_) | Error::SchemaRefused(_) => {
+                ErrorCode::Unavailable
+            }
             Error::Internal(_) => ErrorCode::Internal,
         }
     }
@@ -209,6 +213,7 @@ impl From<lukasa_store::Error> for Error {
         match error {
             lukasa_store::Error::Unavailable(_) => Error::Unavailable(error),
             lukasa_store::Error::SchemaMissing(_) => Error::SchemaMissing(error),
+            lukasa_store::Error::SchemaRefused(_) => Error::SchemaRefused(error),
             // The rules refuse this first; the database constraint is the fallback.
             lukasa_store::Error::Conflict(ref name) if name == "said_over_extracted" => {
                 Error::Refused(Refusal::LessTrusted)

@@ -7,19 +7,26 @@
 -- lukasa_serve, owns nothing and cannot bypass row-level security. The server's connections switch to it
 -- at start-up, and the server refuses to serve under a role that is not restricted in this way.
 --
--- Row-level security is enabled and forced on every table with data of tenants or users, so that it also
--- applies to the owner. The policies read settings that are local to a transaction:
---   app.tenant      the tenant
---   app.user_id     the user
---   app.directory   'on' for access to the tenant's users, credentials and domains
---   app.key_id      the one credential that is being authenticated
---   app.upkeep      'on' while iterating over the users of all tenants
---   app.worker      'on' while reading or claiming the jobs of all users
---   app.scrub       'on' while processing the erasures of all users
---   app.sweep       'on' while removing expired credentials of all tenants
---   app.signing     'on' while reading the key that signs receipts and exports
+-- Row-level security is enabled and forced on every table of these files, so that it also applies to the owner.
+-- The policies read settings that are local to a transaction:
+--   app.tenant           the tenant
+--   app.user_id          the user
+--   app.directory        'on' for access to the tenant's users, credentials, domains and logs
+--   app.key_id           the one credential that is being authenticated
+--   app.upkeep           'on' while iterating over the users of all tenants
+--   app.worker           'on' while reading or claiming the jobs of all users
+--   app.scrub            'on' while processing the erasures of all users
+--   app.sweep            'on' while removing expired credentials of all tenants
+--   app.signing          'on' while reading the key that signs receipts and exports
+--   app.rotation         'on' while the owner of the tables replaces that key
+--   app.audit_retention  'on' while the owner of the tables removes old rows of the audit log
+--   app.cells            'on' while reading or changing the map of users to cells
 -- After a commit a setting reads '' instead of null, so the policies use nullif(): an unset setting
 -- always matches no rows.
+--
+-- PostgreSQL's statistics contain samples of column values, and an erasure does not reach them. Columns with
+-- user content are never searched by value, and names and identifiers that clients choose are only compared
+-- among the rows of one user, so no samples of them are needed: their files set their statistics to 0.
 
 create extension if not exists btree_gist;
 create extension if not exists vector;
@@ -53,7 +60,7 @@ create table tenant (
   created_at timestamptz not null
 );
 
--- The plural is used because "user" is a reserved word.
+-- The plural is used because "user" is a reserved word. A space, which several users share, is a row too.
 create table users (
   user_id    uuid primary key,          -- derived from (tenant, name), so a shard is found without a look-up
   tenant_id  uuid not null references tenant,
@@ -92,17 +99,24 @@ create trigger rename_user before update of name, created_at on users
   for each row execute function rename_user();
 
 -- The kinds of credentials:
---   key       for programs; for a whole tenant or one user, with or without an expiry
---   token     for a browser; made with a key
---   link      opens the console once: it is revoked by the statement that reads it
---   sign_in   held by a browser that is signed in to the console
+--   key        for programs; for a whole tenant or one user, with or without an expiry
+--   token      for a browser; made with a key
+--   link       opens the console once: it is revoked by the statement that reads it
+--   sign_in    held by a browser that is signed in to the console
+-- and those of assistants that connect by URL with OAuth:
+--   connector  the user's consent to one assistant; it authenticates nothing itself, and revoking it also
+--              revokes the rest
+--   code       an authorization code: works once, within a minute
+--   access     a token for requests to /mcp; made from a connector
+--   refresh    a token that is exchanged once for new tokens; made from a connector
 -- Only hashes of the secrets are stored. Every kind but `key` is bound to one user and expires.
 create table credential (
   key_id       text primary key,
   tenant_id    uuid not null references tenant,
   user_id      uuid,                     -- the one user it is bound to; null for the whole tenant
   user_name    text,
-  kind         text not null check (kind in ('key', 'token', 'link', 'sign_in')),
+  kind         text not null
+               check (kind in ('key', 'token', 'link', 'sign_in', 'connector', 'code', 'access', 'refresh')),
   name         text not null,
   secret_hash  bytea not null,           -- SHA-256 of 256 random bits, which cannot be guessed, so no salt
   permissions  text[] not null,
@@ -116,17 +130,46 @@ create table credential (
   -- The first credential of the chain of minted_by, usually a key. Revoking it also revokes everything
   -- created from it directly or indirectly, even if a credential in between expired and was removed.
   root         text,
+  -- The key that a rotation put in the place of this one, which cannot be replaced again. Null for a
+  -- credential that was not replaced.
+  replaced_by  text check (length(replaced_by) <= 64),
+
+  -- Of the OAuth kinds only; null for the others.
+  client_id    text check (length(client_id) <= 4096),  -- the client; its id contains what it registered
+  resource     text check (length(resource) <= 1024),   -- the address of the MCP endpoint: its audience (RFC 8707)
+  -- Of a code only: where it was sent, and the PKCE challenge that its verifier has to meet.
+  redirect_uri text check (length(redirect_uri) <= 1024),
+  challenge    text check (length(challenge) = 43),
+
   -- A credential in a browser acts for one user; if it were for the tenant, a leak would expose all users.
   constraint token_is_bound check (kind = 'key' or (user_id is not null and expires_at is not null)),
-  constraint user_is_named check ((user_id is null) = (user_name is null))
+  constraint user_is_named check ((user_id is null) = (user_name is null)),
+  -- Names its client and its endpoint, was made with another credential, and may neither administer nor erase nor
+  -- use the gateway.
+  constraint oauth_is_bound check (
+    kind not in ('connector', 'code', 'access', 'refresh')
+    or (client_id is not null and resource is not null and minted_by is not null
+        and not permissions && array['admin', 'erase', 'chat']
+        and (kind = 'code') = (redirect_uri is not null and challenge is not null)))
 );
 create index credential_by_tenant on credential (tenant_id, key_id);
 create index credential_by_maker on credential (tenant_id, minted_by) where minted_by is not null;
 create index credential_by_root on credential (tenant_id, root) where root is not null;
--- Used by the sweep of expired tokens, links and sign-ins.
+-- Used by the sweep of expired credentials, which removes every kind but keys.
 create index credential_by_end on credential (expires_at) where kind <> 'key';
 -- The sign-ins of one user.
 create index credential_by_user on credential (tenant_id, user_id) where user_id is not null;
+
+-- A replaced key gets an earlier end. The serving role cannot give any credential a later one.
+create function shorten_credential() returns trigger language plpgsql as $$
+begin
+  if current_user = 'lukasa_serve' and (new.expires_at is null or new.expires_at > old.expires_at) then
+    raise exception 'a credential cannot be prolonged' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger shorten_credential before update of expires_at on credential
+  for each row execute function shorten_credential();
 
 alter table tenant enable row level security;
 alter table tenant force row level security;
@@ -137,6 +180,8 @@ alter table credential force row level security;
 
 create policy own on tenant
   using (tenant_id = nullif(current_setting('app.tenant', true), '')::uuid);
+-- The rotation of the signing key is recorded in the audit log of every tenant.
+create policy rotation on tenant for select using (current_setting('app.rotation', true) = 'on');
 
 create policy own on users
   using (tenant_id = nullif(current_setting('app.tenant', true), '')::uuid
@@ -159,4 +204,14 @@ create policy sweep_delete on credential for delete
 
 grant select, insert on tenant to lukasa_serve;
 grant select, insert, update (name, created_at, expires_at, deleted_at, looked_after) on users to lukasa_serve;
-grant select, insert, update (revoked_at, last_used_at), delete on credential to lukasa_serve;
+grant select, insert, update (expires_at, revoked_at, last_used_at, replaced_by), delete
+  on credential to lukasa_serve;
+
+alter table users alter column name set statistics 0;
+alter table credential
+  alter column name set statistics 0,
+  alter column user_name set statistics 0,
+  alter column client_id set statistics 0,
+  alter column resource set statistics 0,
+  alter column redirect_uri set statistics 0,
+  alter column challenge set statistics 0;

@@ -6,8 +6,10 @@ create table job (
   user_id      uuid not null,
   tenant_id    uuid not null,
   job_id       uuid not null,
-  kind         text not null
-               check (kind in ('close', 'extract', 'title', 'compress', 'retell', 'upkeep', 'deliver')),
+  -- `statement` carries out what the user said outright in a turn, and `relearn` learns again from turns about a
+  -- domain that was opened since.
+  kind         text not null check (kind in
+    ('close', 'statement', 'extract', 'relearn', 'title', 'compress', 'retell', 'upkeep', 'deliver')),
   -- What the job is for, such as a session. There is at most one waiting job per kind and key.
   key          text not null,
   state        text not null default 'waiting' check (state in ('waiting', 'running', 'dead')),
@@ -20,10 +22,11 @@ create table job (
   leased_until timestamptz,
   worker       text,
   last_error   text,                      -- why the last attempt failed, without user content
-  -- Each lane has its own workers, so that slow work in one lane does not delay another.
+  -- Each lane has its own workers, so that slow work in one lane does not delay another. The jobs of `sessions`
+  -- need no model.
   lane         text not null generated always as (
     case kind when 'deliver' then 'webhooks' when 'upkeep' then 'upkeep'
-              when 'close' then 'sessions' else 'learning' end) stored,
+              when 'close' then 'sessions' when 'statement' then 'sessions' else 'learning' end) stored,
   -- Set on the one waiting job of a user and lane that is claimed next, and the order of claims. Claims read
   -- only these heads, so their cost does not depend on how many jobs a user has waiting.
   head_at      timestamptz,
@@ -31,7 +34,10 @@ create table job (
   primary key (user_id, job_id),
   constraint leased_while_running check ((state = 'running') = (leased_until is not null)),
   constraint head_while_waiting check (head_at is null or state = 'waiting')
-);
+)
+-- Jobs are updated often, so room is kept for the next version of a row. Dead rows at the head of the queue are read
+-- by every claim, so they are removed early and without pauses.
+with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create unique index job_once on job (user_id, kind, key) where state = 'waiting';
 -- A user's jobs run one at a time. Deliveries change nothing that other jobs read, so a delivery may run
 -- beside another job of its user.
@@ -102,3 +108,7 @@ create policy worker_claims on job for update using (current_setting('app.worker
 grant select, insert,
   update (state, run_at, attempts, lease, leased_until, worker, last_error, head_at, claimed_at),
   delete on job to lukasa_serve;
+
+alter table job
+  alter column key set statistics 0,
+  alter column last_error set statistics 0;

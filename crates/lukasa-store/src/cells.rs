@@ -446,7 +446,7 @@ async fn read_map(pool: &Pool) -> Result<(Vec<(String, String)>, Placement)> {
     let transaction = connection.transaction().await?;
     transaction.batch_execute("set local app.cells = 'on'").await?;
     let cells = match transaction.query(CELLS, &[]).await {
-        // A schema from before there were cells.
+        // A database without a schema.
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
             transaction.rollback().await?;
             return Ok((Vec::new(), Placement::single()));

@@ -34,6 +34,9 @@ pub enum Error {
     /// A table or the serving role does not exist: the migrations were not run.
     #[error("{0}")]
     SchemaMissing(String),
+    /// The database has migrations that this build does not have: it cannot be migrated or served from.
+    #[error("{0}")]
+    SchemaRefused(String),
     /// A connection pooler gave the connection to another server process, which lacks what was prepared.
     #[error(
         "the connection pooler loses prepared statements; set max_prepared_statements in PgBouncer 1.21 or later"

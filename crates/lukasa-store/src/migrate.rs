@@ -1,6 +1,6 @@
 //! Migrations: numbered, forward only, each in its own transaction, except those whose first line says
 //! otherwise. They run as the login role of the URL, which owns the tables; requests are served by
-//! another role.
+//! another role. A database whose history has other migrations than this build is refused.
 
 use std::time::Duration;
 
@@ -30,21 +30,89 @@ impl From<&refinery::Migration> for Migration {
 }
 
 /// The migrations of this build, in order.
-pub(crate) fn embedded_migrations() -> Vec<Migration> {
-    let runner = embedded::migrations::runner();
-    let mut steps: Vec<Migration> = runner.get_migrations().iter().map(Migration::from).collect();
-    steps.sort_by_key(|step| step.version);
+fn embedded_steps() -> Vec<refinery::Migration> {
+    let mut steps = embedded::migrations::runner().get_migrations().clone();
+    steps.sort_by_key(refinery::Migration::version);
     steps
+}
+
+/// A row of the history that refinery keeps of the migrations of a database.
+struct AppliedStep {
+    version: i32,
+    name: String,
+    checksum: String,
+}
+
+/// The history of a database, in order. Empty if it has no schema, or a schema whose history the role may not read.
+async fn history(client: &tokio_postgres::Client) -> Result<Vec<AppliedStep>> {
+    const SQL: &str =
+        "select version, name, checksum from refinery_schema_history order by version";
+    let rows = match client.query(SQL, &[]).await {
+        Err(error)
+            if matches!(
+                error.code(),
+                Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
+            ) =>
+        {
+            Vec::new()
+        }
+        other => other?,
+    };
+    let step = |row: &tokio_postgres::Row| {
+        Ok(AppliedStep {
+            version: row.try_get(0)?,
+            name: row.try_get(1)?,
+            checksum: row.try_get(2)?,
+        })
+    };
+    rows.iter().map(step).collect()
+}
+
+/// The steps that a history lacks, in order; a newer history lacks none. Refuses a history in which a number
+/// means another step: the migrations of development versions were numbered differently.
+fn missing_steps(history: &[AppliedStep], steps: &[refinery::Migration]) -> Result<Vec<Migration>> {
+    let mut missing = Vec::new();
+    for step in steps {
+        let Some(done) = history.iter().find(|done| done.version == step.version()) else {
+            missing.push(Migration::from(step));
+            continue;
+        };
+        if done.name != step.name() || done.checksum != step.checksum().to_string() {
+            return Err(Error::SchemaRefused(format!(
+                "the database has the schema of a development version, which cannot be migrated: its migration \
+                 V{} {} is not the one of this program; export each user with the program that made it \
+                 (`lukasa export`), and import the files into a new database (`lukasa import --trust`)",
+                done.version, done.name
+            )));
+        }
+    }
+    Ok(missing)
+}
+
+/// The migrations of this build that a database lacks.
+pub(crate) async fn missing_migrations(client: &tokio_postgres::Client) -> Result<Vec<Migration>> {
+    missing_steps(&history(client).await?, &embedded_steps())
+}
+
+/// Refuses a history that the steps cannot continue.
+fn check_history(history: &[AppliedStep], steps: &[refinery::Migration]) -> Result<()> {
+    missing_steps(history, steps)?;
+    let is_unknown = |done: &&AppliedStep| steps.iter().all(|step| step.version() != done.version);
+    match history.iter().find(is_unknown) {
+        None => Ok(()),
+        Some(done) => Err(Error::SchemaRefused(format!(
+            "the database has the schema of a newer version: this program does not know its migration V{} {}; \
+             migrate it with the newer program",
+            done.version, done.name
+        ))),
+    }
 }
 
 /// The name and the SQL of every migration, in order.
 #[cfg(feature = "testing")]
 pub(crate) fn schema() -> String {
-    let runner = embedded::migrations::runner();
-    let mut steps: Vec<_> = runner.get_migrations().iter().collect();
-    steps.sort_by_key(|step| step.version());
     let mut texts = String::new();
-    for step in steps {
+    for step in embedded_steps() {
         texts.push_str(&step.to_string());
         texts.push_str(step.sql().unwrap_or_default());
     }
@@ -79,8 +147,7 @@ const OUTSIDE_TRANSACTION: &str = "-- outside a transaction";
 /// remains, and those before it stay: the next call continues with it. A lock is waited for several times, with
 /// pauses in which requests are answered.
 pub async fn migrate(connect: &ConnectOptions) -> Result<Vec<Migration>> {
-    let runner = embedded::migrations::runner();
-    apply(connect, runner.get_migrations().clone(), LockWait::DEFAULT).await
+    apply(connect, embedded_steps(), LockWait::DEFAULT).await
 }
 
 async fn apply(
@@ -91,6 +158,7 @@ async fn apply(
     steps.sort_by_key(refinery::Migration::version);
     let mut client = owner(connect).await?;
     take_turn(&client).await?;
+    check_history(&history(&client).await?, &steps)?;
     let is_outside = |step: &refinery::Migration| {
         step.sql().unwrap_or_default().starts_with(OUTSIDE_TRANSACTION)
     };
@@ -169,7 +237,7 @@ pub(crate) async fn migrate_further(
     further: &[(&str, &str)],
     wait: LockWait,
 ) -> Result<Vec<Migration>> {
-    let mut steps = embedded::migrations::runner().get_migrations().clone();
+    let mut steps = embedded_steps();
     for (name, sql) in further {
         steps.push(refinery::Migration::unapplied(name, sql)?);
     }
@@ -178,19 +246,7 @@ pub(crate) async fn migrate_further(
 
 /// The migrations that the schema still lacks.
 pub async fn pending(connect: &ConnectOptions) -> Result<Vec<Migration>> {
-    let mut client = owner(connect).await?;
-    let mut runner = embedded::migrations::runner();
-    let all = runner.get_migrations().clone();
-    let tables = client
-        .query("select 1 from pg_tables where tablename = 'refinery_schema_history'", &[])
-        .await?;
-    if tables.is_empty() {
-        return Ok(all.iter().map(Migration::from).collect());
-    }
-    runner = runner.set_abort_divergent(true);
-    let done = runner.get_applied_migrations_async(&mut client).await?;
-    let missing = |m: &&refinery::Migration| done.iter().all(|d| d.version() != m.version());
-    Ok(all.iter().filter(missing).map(Migration::from).collect())
+    missing_migrations(&owner(connect).await?).await
 }
 
 /// How long a server may take to accept a connection, which is longer than a connection attempt of

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use tokio_postgres::SimpleQueryMessage;
-use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result, SERVING_ROLE};
-use crate::migrate::embedded_migrations;
+use crate::migrate::missing_migrations;
 use crate::pool::Pools;
 
 /// Settings of the database server and properties of the serving role.
@@ -157,24 +156,7 @@ async fn loses_statements(pools: &Pools) -> Result<bool> {
 }
 
 pub(crate) async fn missing_migrations_of(pools: &Pools) -> Result<Vec<String>> {
-    const SQL: &str = "select version, name from refinery_schema_history";
     let connection = pools.auth.get().await?;
-    let mut missing = embedded_migrations();
-    let rows = match connection.query(SQL, &[]).await {
-        // No schema yet, or one whose history the serving role may not read.
-        Err(error)
-            if matches!(
-                error.code(),
-                Some(&SqlState::UNDEFINED_TABLE | &SqlState::INSUFFICIENT_PRIVILEGE)
-            ) =>
-        {
-            Vec::new()
-        }
-        other => other?,
-    };
-    for row in rows {
-        let (version, name): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
-        missing.retain(|step| step.version != version.unsigned_abs() || step.name != name);
-    }
+    let missing = missing_migrations(&connection).await?;
     Ok(missing.into_iter().map(|step| format!("V{} {}", step.version, step.name)).collect())
 }

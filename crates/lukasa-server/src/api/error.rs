@@ -151,6 +151,7 @@ impl From<Error> for Problem {
             }
             Error::Unavailable(source) => tracing::warn!(error = %source, "database unavailable"),
             Error::SchemaMissing(source) => tracing::error!(error = ?source, "schema missing"),
+            Error::SchemaRefused(source) => tracing::error!(error = %source, "schema refused"),
             Error::Internal(source) => tracing::error!(error = ?source, "internal error"),
             _ => {}
         }

@@ -217,6 +217,29 @@ async fn migrate_is_idempotent() {
 }
 
 #[tokio::test]
+async fn database_of_a_development_version_is_refused_with_the_next_step() {
+    let database = TestDatabase::fresh().await;
+    let other = "update refinery_schema_history set checksum = '1' where version = 1; \
+                 insert into refinery_schema_history values (35, 'packed_sessions', '', '1')";
+    database.admin().await.batch_execute(other).await.unwrap();
+    let serve = &["serve", "--listen", "127.0.0.1:0", "--embedder", "off"];
+    let commands: [&[&str]; 5] =
+        [&["migrate"], &["migrate", "--dry-run"], &["doctor"], &["doctor", "--fix"], serve];
+    for args in commands {
+        let output = lukasa(&database, args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let said = text(&output.stdout) + &text(&output.stderr);
+        for part in ["the schema of a development version", "V1 directory", "`lukasa export`"] {
+            assert!(said.contains(part), "{args:?}: {said}");
+        }
+        assert!(
+            !said.contains("up to date") && !said.contains("start PostgreSQL"),
+            "{args:?}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn migrate_reaches_every_cell_and_reports_all_that_fail() {
     let (database, east) = (TestDatabase::fresh().await, TestDatabase::fresh().await);
     let empty = "drop schema public cascade; create schema public";

@@ -48,6 +48,7 @@ fn repository_follows_the_tidy_rules() {
     }
     found.extend(vocabulary::repeated_types(&files));
     found.extend(declared::undeclared_files(&files));
+    found.extend(migrations::changed_migrations(&files));
     found.extend(codes::unused_codes(&files, &codes::declared_codes()));
     assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
 }

@@ -1,4 +1,5 @@
-//! Migrations on a database in use: what a migration waits for, and what is left when one fails.
+//! Migrations on a database in use: what a migration waits for, what is left when one fails, and which
+//! databases are refused.
 
 use std::time::{Duration, Instant};
 
@@ -117,6 +118,59 @@ async fn migration_outside_a_transaction_is_repeated_until_its_index_is_valid() 
     assert_eq!(versions(&further(&database.connect(), &all).await.unwrap()), [9002, 9003]);
     assert_eq!(count(&database, VALID).await, 1);
     assert_eq!(count(&database, ADDED_COLUMNS).await, 1);
+}
+
+#[tokio::test]
+async fn schema_of_a_development_version_is_refused_and_left_unchanged() {
+    const HISTORY: &str = "select string_agg(version || name || checksum, ' ' order by version) \
+                           from refinery_schema_history";
+    let database = TestDatabase::fresh().await;
+    let (store, admin) = (database.store(), database.admin().await);
+    let history = async || -> String { admin.query_one(HISTORY, &[]).await.unwrap().get(0) };
+    // The numbers of development versions went further, and some had the names of today.
+    let changes = [
+        "update refinery_schema_history set checksum = '1' where version = 1",
+        "update refinery_schema_history set name = 'erasure' where version = 7",
+    ];
+    for change in changes {
+        let current = history().await;
+        let change = format!(
+            "create table saved as select * from refinery_schema_history; {change}; \
+             insert into refinery_schema_history values (35, 'packed_sessions', '', '1')"
+        );
+        admin.batch_execute(&change).await.unwrap();
+        let before = history().await;
+        for error in [
+            lukasa_store::migrate(&database.connect()).await.unwrap_err(),
+            lukasa_store::pending(&database.connect()).await.unwrap_err(),
+            store.is_ready().await.unwrap_err(),
+        ] {
+            let text = error.to_string();
+            assert!(matches!(error, Error::SchemaRefused(_)), "{error:?}");
+            assert!(
+                text.contains("development version") && text.contains("lukasa export"),
+                "{text}"
+            );
+        }
+        assert_eq!(history().await, before);
+        let restore = "truncate refinery_schema_history; \
+                       insert into refinery_schema_history select * from saved; drop table saved";
+        admin.batch_execute(restore).await.unwrap();
+        assert_eq!(history().await, current);
+        assert!(store.is_ready().await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn newer_schema_is_not_migrated_by_an_older_program() {
+    let database = TestDatabase::fresh().await;
+    further(&database.connect(), &[FIRST]).await.unwrap();
+    let error = lukasa_store::migrate(&database.connect()).await.unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::SchemaRefused(_)), "{error:?}");
+    assert!(text.contains("newer version") && text.contains("V9001 first"), "{text}");
+    assert!(lukasa_store::pending(&database.connect()).await.unwrap().is_empty());
+    assert!(database.store().is_ready().await.unwrap());
 }
 
 #[tokio::test]

@@ -173,6 +173,7 @@ impl DoctorArgs {
     async fn installation(&self) -> Vec<Check> {
         const REACH: &str = "start PostgreSQL, or correct DATABASE_URL; without DATABASE_URL Lukasa \
                              starts its own";
+        const NEW_DATABASE: &str = "name a new database in DATABASE_URL, and run `lukasa migrate`";
         let opened = match self.database.open(1).await {
             Ok(opened) => opened,
             Err(error) => return vec![Check::new("database", false, error.to_string(), REACH)],
@@ -180,6 +181,12 @@ impl DoctorArgs {
         let connect = opened.connect.clone();
         let pending = match lukasa_engine::pending_migrations(&connect).await {
             Ok(pending) => pending,
+            Err(error @ lukasa_engine::Error::SchemaRefused(_)) => {
+                return vec![
+                    Check::new("database", true, "reachable", REACH),
+                    Check::new("schema", false, error.to_string(), NEW_DATABASE),
+                ];
+            }
             Err(error) => return vec![Check::new("database", false, with_cause(&error), REACH)],
         };
         let mut checks = vec![Check::new("database", true, "reachable", REACH)];

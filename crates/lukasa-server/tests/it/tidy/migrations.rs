@@ -1,8 +1,27 @@
 //! Rules for migrations of a database that is in use: which statements hold no lock for long, and can be
-//! served by the program of the release before. CONTRIBUTING.md explains them.
+//! served by the program of the release before; and that no migration is changed. CONTRIBUTING.md explains
+//! them.
 
-/// The last migration that was written before the rules.
-const LAST_WITHOUT_RULES: u32 = 28;
+use sha2::{Digest as _, Sha256};
+
+const FOLDER: &str = "crates/lukasa-store/migrations/";
+/// The last migration of the first schema, which runs on an empty database.
+const LAST_OF_FIRST_SCHEMA: u32 = 12;
+/// The first 16 digits of the SHA-256 of each migration.
+const DIGESTS: [(&str, &str); 12] = [
+    ("V1__directory.sql", "d943dd691c9cb83e"),
+    ("V2__record.sql", "c1978902df744bae"),
+    ("V3__sessions.sql", "cadf355cbd6076ee"),
+    ("V4__recall.sql", "039e4900e8d14a3b"),
+    ("V5__jobs.sql", "232a495bc0ff4869"),
+    ("V6__learning.sql", "073da2b632e94aeb"),
+    ("V7__imports_and_observations.sql", "266f2a0ecbd9fd43"),
+    ("V8__webhooks.sql", "8846bb37fd86465f"),
+    ("V9__erasure.sql", "562e1943e85e7012"),
+    ("V10__spaces.sql", "2276a1459a60a83c"),
+    ("V11__audit.sql", "5cd033d392719518"),
+    ("V12__cells.sql", "07cc2311811705d0"),
+];
 /// The first line of a migration that runs statement by statement, without a transaction.
 const OUTSIDE_TRANSACTION: &str = "-- outside a transaction";
 /// Allows one statement that the rules refuse, with the reason, on the line before it.
@@ -11,9 +30,9 @@ const ALLOWED: &str = "-- allowed: ";
 /// Statements of a new migration that hold a lock for as long as a table is large, or that the program
 /// of the release before cannot serve with.
 pub(super) fn online_migrations(path: &str, text: &str) -> Vec<String> {
-    let name = path.strip_prefix("crates/lukasa-store/migrations/V");
+    let name = path.strip_prefix(FOLDER).and_then(|name| name.strip_prefix('V'));
     let number = name.and_then(|name| name.split_once("__")?.0.parse::<u32>().ok());
-    if number.is_none_or(|number| number <= LAST_WITHOUT_RULES) {
+    if number.is_none_or(|number| number <= LAST_OF_FIRST_SCHEMA) {
         return Vec::new();
     }
     let is_outside = text.starts_with(OUTSIDE_TRANSACTION);
@@ -98,6 +117,48 @@ pub(super) fn online_migrations(path: &str, text: &str) -> Vec<String> {
     faults
 }
 
+/// Migrations that were changed, removed or added without their digest. A database that has a migration
+/// refuses a program whose text of it is another.
+pub(super) fn changed_migrations(files: &[(String, String)]) -> Vec<String> {
+    changed_from(files, &DIGESTS)
+}
+
+fn changed_from(files: &[(String, String)], digests: &[(&str, &str)]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (path, text) in files {
+        let Some(name) = path.strip_prefix(FOLDER) else { continue };
+        let digest = hex::encode(&Sha256::digest(text)[..8]);
+        match digests.iter().find(|(known, _)| *known == name) {
+            Some((_, known)) if *known == digest => {}
+            Some(_) => faults.push(format!("{path}: a migration is not changed; add another")),
+            None => {
+                faults.push(format!("{path}: add (\"{name}\", \"{digest}\") to the digests"));
+            }
+        }
+    }
+    let is_gone =
+        |name: &str| !files.iter().any(|(path, _)| path.strip_prefix(FOLDER) == Some(name));
+    let gone = digests.iter().filter(|(name, _)| is_gone(name));
+    faults.extend(gone.map(|(name, _)| format!("{FOLDER}{name}: a migration is not removed")));
+    faults
+}
+
+#[test]
+fn changed_migration_is_detected() {
+    let file = |name: &str, text: &str| (format!("{FOLDER}{name}"), text.to_owned());
+    let digest = hex::encode(&Sha256::digest("create table a ();\n")[..8]);
+    let digests = [("V1__a.sql", digest.as_str())];
+    let faults = |files: &[(String, String)]| changed_from(files, &digests);
+    let unchanged = file("V1__a.sql", "create table a ();\n");
+    assert_eq!(faults(&[unchanged.clone(), ("README.md".into(), String::new())]), [""; 0]);
+    let found = faults(&[file("V1__a.sql", "create table a (); -- b\n")]);
+    assert!(found.len() == 1 && found[0].contains("not changed"), "{found:?}");
+    let found = faults(&[unchanged, file("V2__b.sql", "create table b ();\n")]);
+    assert!(found.len() == 1 && found[0].contains("add (\"V2__b.sql\", "), "{found:?}");
+    let found = faults(&[file("V1__c.sql", "create table a ();\n")]);
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
 struct Statement {
     line: usize,
     /// In small letters, with single spaces, without comments.
@@ -167,8 +228,8 @@ fn migration_that_locks_a_table_is_detected() {
         "-- allowed: \nlock table users;",
     ];
     for text in refused {
-        assert_eq!(faults(LAST_WITHOUT_RULES + 1, text), 1, "{text}");
-        assert_eq!(faults(LAST_WITHOUT_RULES, text), 0, "{text}");
+        assert_eq!(faults(LAST_OF_FIRST_SCHEMA + 1, text), 1, "{text}");
+        assert_eq!(faults(LAST_OF_FIRST_SCHEMA, text), 0, "{text}");
     }
     let accepted = [
         "create table a (id int);\ncreate index b on a (id);\nalter table a alter column id set not null;",
@@ -185,7 +246,7 @@ fn migration_that_locks_a_table_is_detected() {
         "-- allowed: the table has one row\nupdate signing_key set seed = '';",
     ];
     for text in accepted {
-        assert_eq!(faults(LAST_WITHOUT_RULES + 1, text), 0, "{text}");
+        assert_eq!(faults(LAST_OF_FIRST_SCHEMA + 1, text), 0, "{text}");
     }
     assert_eq!(
         online_migrations("crates/lukasa-store/src/V99__x.sql", "delete from users;").len(),

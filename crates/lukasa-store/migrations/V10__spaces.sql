@@ -1,7 +1,8 @@
 -- Spaces: memories that several users of a tenant share.
 --
 -- A space is a row in `users` whose id no name of a user leads to, so its rows are under the same row-level
--- security as those of a user. Its name begins with chr(2), which no name of a user contains.
+-- security as those of a user. Its name begins with chr(2), which no name of a user contains. The member who wrote an
+-- operation of a space is in `operation`.
 
 -- The grants of a space, one per member; user_id is the space. A request of a member reads the grant in the
 -- transaction that it is for.
@@ -44,18 +45,3 @@ end $$;
 grant select, insert, update (access, granted_by, granted_at, accepted_at, ended_at), delete
   on space_grant to lukasa_serve;
 grant select, insert, delete on membership to lukasa_serve;
-
--- The member who wrote an operation of a space; null in the memory of a user, and after the member was erased.
-alter table operation add column member_id uuid;
-
--- The serving role can remove the member of an operation, and not name another one.
-create function remove_operation_member() returns trigger language plpgsql as $$
-begin
-  if new.member_id is not null and new.member_id is distinct from old.member_id then
-    raise exception 'the member of an operation can only be removed' using errcode = 'insufficient_privilege';
-  end if;
-  return new;
-end $$;
-create trigger remove_operation_member before update of member_id on operation
-  for each row execute function remove_operation_member();
-grant update (member_id) on operation to lukasa_serve;

@@ -3,7 +3,6 @@
 -- The database of DATABASE_URL is the directory. It is also the first cell, called main, which holds everything
 -- until users are moved. Every cell has this whole schema. The tables `cell` and `placement` are used in the
 -- directory alone and are empty while there is one cell; `holding` is used in every cell.
--- One more setting of the policies: app.cells is 'on' while the map is read.
 
 -- The cells besides main.
 create table cell (

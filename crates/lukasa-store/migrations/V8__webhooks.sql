@@ -6,21 +6,26 @@
 -- erased.
 
 create table webhook (
-  tenant_id     uuid not null references tenant,
-  webhook_id    uuid not null,
-  url           text not null check (url <> ''),
+  tenant_id       uuid not null references tenant,
+  webhook_id      uuid not null,
+  url             text not null check (url <> ''),
   -- Signs deliveries. The receiver verifies with the same secret, so it cannot be stored as a hash.
-  secret        bytea not null check (length(secret) between 24 and 64),
-  verbs         text[] not null,          -- only operations with these verbs; all if empty
-  created_at    timestamptz not null,
+  secret          bytea not null check (length(secret) between 24 and 64),
+  -- The secret from before the last rotation, and until when deliveries are also signed with it. Null without a
+  -- rotation, and after one without an overlap.
+  previous_secret bytea check (length(previous_secret) between 24 and 64),
+  previous_until  timestamptz,
+  verbs           text[] not null,          -- only operations with these verbs; all if empty
+  created_at      timestamptz not null,
   -- How many deliveries in a row have failed, since when, and until when no more are attempted.
-  failures      integer not null default 0,
-  failing_since timestamptz,
-  rest_until    timestamptz,
+  failures        integer not null default 0,
+  failing_since   timestamptz,
+  rest_until      timestamptz,
   -- Since when the webhook is switched off, and why. Operations written meanwhile are delivered later.
-  off_at        timestamptz,
-  off_because   text,
-  primary key (tenant_id, webhook_id)
+  off_at          timestamptz,
+  off_because     text,
+  primary key (tenant_id, webhook_id),
+  constraint previous_secret_ends check ((previous_secret is null) = (previous_until is null))
 );
 
 -- The progress of a webhook for a user: it was notified of all operations up to this time of the user's known
@@ -56,9 +61,12 @@ create table delivery (
   next_at      timestamptz,
   primary key (user_id, webhook_id, operation_id),
   constraint delivery_to_webhook foreign key (tenant_id, webhook_id) references webhook on delete cascade
-);
+) with (autovacuum_vacuum_insert_scale_factor = 0.02);
 -- The latest deliveries of a webhook for all users of the tenant.
 create index delivery_by_webhook on delivery (tenant_id, webhook_id, last_at);
+-- The upkeep of a user removes the user's old deliveries. Without this index the planner may choose the one that
+-- leads with the tenant, and then reads the deliveries of all users of the tenant.
+create index delivery_of_user on delivery (user_id, last_at);
 
 alter table webhook enable row level security;
 alter table webhook force row level security;
@@ -85,7 +93,8 @@ begin
 end $$;
 
 grant select, insert,
-  update (url, verbs, failures, failing_since, rest_until, off_at, off_because),
+  update (url, secret, previous_secret, previous_until, verbs, failures, failing_since, rest_until, off_at,
+          off_because),
   delete on webhook to lukasa_serve;
 grant select, insert, update (told_until, attempts, next_at), delete on webhook_mark to lukasa_serve;
 grant select, insert, update (state, attempts, status, error, last_at, next_at), delete
