@@ -455,6 +455,17 @@ pub async fn holder_of_key(
     one(&scope.query(SQL, &params).await?, version)
 }
 
+/// The active hard facts with one of these keys, in any domain and project.
+pub async fn rules_with_keys(scope: &Scope, keys: &[String]) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and force = 'hard' and key = any($2) order by fact_id, valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &keys]).await?, version)
+}
+
 /// The hard fact of no project with this domain and key that is valid at `now`.
 pub async fn value_of_key(
     scope: &Scope,
