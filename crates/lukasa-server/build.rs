@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
@@ -17,7 +17,16 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=LUKASA_COMMIT");
     let set = env::var("LUKASA_COMMIT").ok().filter(|commit| !commit.is_empty());
-    let commit = set.or_else(commit_of_clone).unwrap_or_else(|| "unknown".to_owned());
+    let source = match set {
+        Some(commit) => CommitSource::Fixed(commit),
+        None => commit_of_clone().unwrap_or_else(|| CommitSource::Fixed("unknown".to_owned())),
+    };
+    let (commit, log) = match source {
+        CommitSource::Fixed(commit) => (commit, empty_file()),
+        CommitSource::Log(log) => ("unknown".to_owned(), log),
+    };
+    println!("cargo::rustc-env=LUKASA_BUILD_COMMIT={commit}");
+    println!("cargo::rustc-env=LUKASA_COMMIT_LOG={}", log.display());
     let target = env::var("TARGET").unwrap_or_default();
     let parts = [
         ("console", "../../web/dist/index.html"),
@@ -26,7 +35,6 @@ fn main() {
     let built_in: Vec<&str> =
         parts.iter().filter(|(_, file)| Path::new(file).exists()).map(|(name, _)| *name).collect();
     let features = if built_in.is_empty() { "none".to_owned() } else { built_in.join(", ") };
-    println!("cargo::rustc-env=LUKASA_BUILD_COMMIT={commit}");
     println!("cargo::rustc-env=LUKASA_BUILD_TARGET={target}");
     println!("cargo::rustc-env=LUKASA_BUILD_PROFILE={}", env::var("PROFILE").unwrap_or_default());
     println!("cargo::rustc-env=LUKASA_BUILD_FEATURES={features}");
@@ -43,26 +51,47 @@ fn watch_dist(source: &Path) {
     println!("cargo::rerun-if-changed={}", dist.display());
 }
 
+/// Where the commit of the build is from.
+enum CommitSource {
+    Fixed(String),
+    /// A log of git whose last line has it. The binary alone reads it, and is compiled again when it
+    /// changes.
+    Log(PathBuf),
+}
+
 /// The commit that is checked out. `None` outside a clone, as in a container or in a packed source, and
 /// without git.
-fn commit_of_clone() -> Option<String> {
+fn commit_of_clone() -> Option<CommitSource> {
     // A clone around a packed source is not its clone.
     if !Path::new("../../.git").exists() {
         return None;
     }
     let commit = git(&["rev-parse", "HEAD"])?;
-    // The log of HEAD changes with every commit and checkout. A file that does not exist would make
-    // Cargo run this every time.
-    let mut watched = vec!["HEAD".to_owned(), "logs/HEAD".to_owned()];
-    watched.extend(git(&["symbolic-ref", "--quiet", "HEAD"]));
-    for name in watched {
-        if let Some(path) = git(&["rev-parse", "--git-path", &name])
-            && Path::new(&path).exists()
-        {
-            println!("cargo::rerun-if-changed={path}");
+    // Git adds a line to the log of HEAD with every commit and checkout.
+    let log = git_path("logs/HEAD").filter(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0));
+    if let Some(log) = log {
+        return Some(CommitSource::Log(log));
+    }
+    // Without a log this crate is compiled again with every commit. The branch may be in a file of its
+    // own or among the packed ones, or all branches in tables.
+    for name in ["HEAD", "packed-refs", "refs/heads", "reftable"] {
+        if let Some(path) = git_path(name) {
+            println!("cargo::rerun-if-changed={}", path.display());
         }
     }
-    Some(commit)
+    Some(CommitSource::Fixed(commit))
+}
+
+/// A file without a commit.
+fn empty_file() -> PathBuf {
+    let path = Path::new(&env::var("OUT_DIR").unwrap_or_default()).join("empty");
+    fs::write(&path, "").expect("the folder of this build can be written to");
+    path
+}
+
+/// The absolute path of a file or folder of git, if it exists. In a worktree some are in the main clone.
+fn git_path(name: &str) -> Option<PathBuf> {
+    Path::new(&git(&["rev-parse", "--git-path", name])?).canonicalize().ok()
 }
 
 /// What git prints, if it succeeds and prints something.

@@ -26,6 +26,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// What makes two links the same: their ends and their relation.
+    pub fn key(&self) -> (FactId, FactId, &str) {
+        (self.from, self.to, &self.relation)
+    }
+
     /// The same link, reopened by another operation.
     pub fn reopened(&self, id: LinkId, by: OperationId, known: Period) -> Self {
         Self {

@@ -9,21 +9,29 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
+use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::model::{Embedder, EmbeddingModel, ModelError};
 use lukasa_core::recall::passage::{self as core_passage, Passage, PassageKind};
-use lukasa_core::{EpisodeId, FactId, TenantId, Timestamp, UserId, VersionId};
+use lukasa_core::{EpisodeId, FactId, Ids, TenantId, Timestamp, UserId, VersionId};
 use lukasa_store::model::ModelRecord;
 use lukasa_store::passage::{self, Change, NewEmbedding, UnembeddedPassage};
-use lukasa_store::{Batch, Scope, episode, packed, recallable, session};
+use lukasa_store::{Batch, Scope, directory, episode, job, packed, recallable, session, vector};
 use lukasa_text::tokens;
 use uuid::Uuid;
 
 use crate::cpu::LARGE_TEXT_CHARS;
 use crate::error::{Error, Result};
 use crate::parts::Parts;
+use crate::request::Request;
 
 /// Passages embedded per batch. Each batch is committed, so an interruption loses at most one.
 const BATCH_SIZE: i64 = 128;
+
+/// How long the vectors of a model are kept after another one took its place.
+const KEPT_AFTER_SWITCH: SignedDuration = SignedDuration::from_hours(24);
+
+/// Vectors removed per transaction, which other writes of the user wait for.
+const REMOVED_AT_ONCE: i64 = 5_000;
 
 /// How long the name of the model in use is cached.
 const MODEL_CACHE_TTL: SignedDuration = SignedDuration::from_secs(1);
@@ -242,13 +250,19 @@ impl Embeddings {
 
     /// Makes a user's missing embeddings in the background. Concurrent requests that find some
     /// missing start it only once.
-    pub(crate) fn fill_later(&self, tenant: TenantId, user: UserId, embedder: Arc<dyn Embedder>) {
+    pub(crate) fn fill_later(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        embedder: Arc<dyn Embedder>,
+        now: Timestamp,
+    ) {
         if !self.state.begin_filling(user) {
             return;
         }
         let embeddings = self.clone();
         tokio::spawn(async move {
-            let filled = embeddings.fill(tenant, user, embedder.as_ref(), |_| ()).await;
+            let filled = embeddings.fill(tenant, user, embedder.as_ref(), now, |_| ()).await;
             embeddings.state.end_filling(user);
             if let Err(error) = filled {
                 tracing::warn!(%error, "embedding failed; it is retried on the next recall");
@@ -256,14 +270,32 @@ impl Embeddings {
         });
     }
 
-    /// Makes a user's missing embeddings in batches; returns how many.
+    /// Makes a user's missing embeddings in batches; returns how many. If there were any, upkeep is
+    /// queued, which packs the sessions.
     async fn fill(
         &self,
         tenant: TenantId,
         user: UserId,
         embedder: &dyn Embedder,
-        mut each: impl FnMut(usize),
+        now: Timestamp,
+        each: impl FnMut(usize),
     ) -> Result<usize> {
+        let unpacked = self.unpack_other_models(tenant, user, embedder).await?;
+        let filled = self.fill_rows(tenant, user, embedder, each).await?;
+        if unpacked || filled > 0 {
+            self.queue_upkeep(tenant, user, now).await?;
+        }
+        Ok(filled)
+    }
+
+    /// Moves the passages of sessions that were packed with another model back into rows; returns
+    /// whether there were any.
+    async fn unpack_other_models(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        embedder: &dyn Embedder,
+    ) -> Result<bool> {
         let name = &embedder.model().name;
         let scope = self.parts.store.read(tenant, user).await?;
         let is_packed = packed::has_other_model(&scope, name).await?;
@@ -276,6 +308,30 @@ impl Embeddings {
             scope.run(&batch).await?;
             scope.commit().await?;
         }
+        Ok(is_packed)
+    }
+
+    /// Queues the upkeep of a user for whom none is queued.
+    async fn queue_upkeep(&self, tenant: TenantId, user: UserId, now: Timestamp) -> Result<()> {
+        let scope = self.parts.store.write(tenant, user).await?;
+        if directory::set_looked_after(&scope, true).await? {
+            let id = Ids::new(now, *user.uuid().as_bytes()).job();
+            let mut batch = Batch::default();
+            job::queue_sole(&mut batch, &scope, id, &Task::Upkeep, next_upkeep(user, now), now);
+            scope.run(&batch).await?;
+            scope.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn fill_rows(
+        &self,
+        tenant: TenantId,
+        user: UserId,
+        embedder: &dyn Embedder,
+        mut each: impl FnMut(usize),
+    ) -> Result<usize> {
+        let name = &embedder.model().name;
         let mut filled = 0;
         loop {
             let scope = self.parts.store.read(tenant, user).await?;
@@ -344,7 +400,7 @@ impl Embeddings {
             let Some((_, last)) = users.last() else { break };
             after = Some(*last);
             for (tenant, user) in users {
-                total += self.fill(tenant, user, embedder.as_ref(), &mut each).await?;
+                total += self.fill(tenant, user, embedder.as_ref(), now, &mut each).await?;
             }
         }
         self.parts.store.mark_filled(&embedder.model().name, now).await?;
@@ -367,14 +423,50 @@ impl Embeddings {
         }
     }
 
-    /// Puts a model in use. Every server follows within a second; the old embeddings stay, so the
-    /// switch can be reversed with the same call.
+    /// Puts a model in use. Every server follows within a second; the old embeddings stay for a day,
+    /// in which the switch can be reversed with the same call.
     pub async fn switch_model(&self, name: &str, now: Timestamp) -> Result<()> {
         let known = self.parts.store.models().await?.into_iter().find(|r| r.model.name == name);
         let known = known.ok_or_else(|| Error::ModelNotFound(name.to_owned()))?;
         self.parts.store.switch_model(name, now).await?;
         self.state.cache_model(Some(&known.model), now);
         Ok(())
+    }
+
+    /// Removes the user's vectors of models that were replaced long enough ago.
+    pub(crate) async fn remove_replaced(&self, request: &Request) -> Result<()> {
+        let (tenant, user) = (request.caller.tenant, request.caller.user);
+        let replaced_before = request.moment.now - KEPT_AFTER_SWITCH;
+        let is_due =
+            |record: &ModelRecord| record.replaced_at.is_some_and(|at| at < replaced_before);
+        let models = self.parts.store.models().await?.into_iter().filter(is_due);
+        let models: Vec<String> = models.map(|record| record.model.name).collect();
+        if models.is_empty() {
+            return Ok(());
+        }
+        loop {
+            let scope = self.parts.store.write(tenant, user).await?;
+            passage::relax_durability(&scope).await?;
+            let removed = vector::remove(&scope, &models, REMOVED_AT_ONCE).await?;
+            let mut batch = Batch::default();
+            packed::remove_vectors(&mut batch, &scope, &models);
+            scope.run(&batch).await?;
+            scope.commit().await?;
+            if removed == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether the user has vectors of a model that is not in use.
+    pub(crate) async fn has_unused(&self, tenant: TenantId, user: UserId) -> Result<bool> {
+        let unused = self.parts.store.models().await?.into_iter().filter(|record| !record.in_use);
+        let unused: Vec<String> = unused.map(|record| record.model.name).collect();
+        if unused.is_empty() {
+            return Ok(false);
+        }
+        let scope = self.parts.store.read(tenant, user).await?;
+        Ok(vector::has_any(&scope, &unused).await?)
     }
 }
 

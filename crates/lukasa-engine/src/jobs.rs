@@ -13,6 +13,7 @@ use lukasa_store::{Batch, directory, policy};
 use tracing::Instrument as _;
 
 use crate::consolidation::Consolidator;
+use crate::embeddings::Embeddings;
 use crate::error::{Error, Result};
 use crate::learning::Learning;
 use crate::observations::Observations;
@@ -36,6 +37,7 @@ pub struct Jobs {
     pub(crate) parts: Arc<Parts>,
     pub(crate) queue: JobQueue,
     pub(crate) policies: Policies,
+    pub(crate) embeddings: Embeddings,
     pub(crate) sessions: Sessions,
     pub(crate) statements: Statements,
     pub(crate) learning: Learning,
@@ -134,12 +136,13 @@ impl Jobs {
         }
     }
 
-    /// Maintenance of one user: counts patterns in observations, consolidates learned facts,
-    /// phrases portraits whose facts have changed, and removes expired rows: the trash after thirty
-    /// days, retrieval records after ninety, expired memories as the policy says. A step that fails
-    /// is logged and does not stop the others; the next run repeats it. While memory is paused, nothing
-    /// is learned. Queues the next run for when the next row expires, or a temporary user; if
-    /// there is none, the next write queues it.
+    /// Maintenance of one user: removes the vectors of replaced models, packs closed sessions, counts
+    /// patterns in observations, consolidates learned facts, phrases portraits whose facts have
+    /// changed, and removes expired rows: the trash after thirty days, retrieval records after ninety,
+    /// expired memories as the policy says. A step that fails is logged and does not stop the others;
+    /// the next run repeats it. While memory is paused, nothing is learned. Queues the next run for when
+    /// the next row expires, or a temporary user; within a week if the user has vectors of a model that
+    /// is not in use. If there is none, the next write queues it.
     async fn run_upkeep(
         &self,
         request: &Request,
@@ -159,6 +162,7 @@ impl Jobs {
         check("purge of sources", self.removals.purge_sources(request).await.err());
         check("index of episodes", self.learning.index_episodes(request).await.err());
         check("expiry of observations", self.observations.expire(request).await.err());
+        check("removal of vectors", self.embeddings.remove_replaced(request).await.err());
         check("packing of sessions", self.sessions.pack_closed(request).await.err());
         if !is_paused {
             let noted = self.observations.learn_patterns(request).await;
@@ -170,6 +174,7 @@ impl Jobs {
             consolidated?;
             phrased?;
         }
+        let has_unused_vectors = self.embeddings.has_unused(job.tenant, job.user).await?;
         let scope = self.parts.store.write(job.tenant, job.user).await?;
         if !job::is_held(&scope, job).await? {
             return Ok(());
@@ -184,6 +189,7 @@ impl Jobs {
         };
         // Rows written in the meantime may expire before that.
         let soon = now + SignedDuration::from_hours(24 * (IDEMPOTENCY_DAYS - 1));
+        let next = next.or(has_unused_vectors.then_some(soon));
         let due = next.map(|next| next_upkeep(job.user, now.max(next.min(soon))));
         match [due, user_expires_at].into_iter().flatten().min() {
             Some(due) => {

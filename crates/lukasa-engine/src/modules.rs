@@ -154,6 +154,7 @@ impl Modules {
             parts: parts(),
             queue: queue.clone(),
             policies: policies.clone(),
+            embeddings: embeddings.clone(),
             sessions: sessions.clone(),
             statements,
             learning: learning.clone(),

@@ -124,8 +124,12 @@ impl Portraits {
     pub async fn list(&self, caller: &Caller, now: Timestamp) -> Result<Vec<CompiledPortrait>> {
         let scope = self.transactions.read(caller, now).await?;
         let source = PortraitInputs::read(&scope, now).await?;
-        let names = rules::names(&source.material);
-        Ok(names.iter().map(|name| source.compiled(name, now)).collect())
+        drop(scope);
+        let compile = move || {
+            let names = rules::names(&source.material);
+            names.iter().map(|name| source.compiled(name, now)).collect()
+        };
+        self.parts.cpu.run(compile).await
     }
 
     /// One portrait of a user. The portrait of a domain without facts has no sentences.

@@ -137,19 +137,14 @@ impl Signatures {
         self.has_signed(&message, signature).await
     }
 
-    /// Adds a signature to the base among the files of a vault.
+    /// The signature of a vault's base, given the digest of its rows.
     pub(crate) async fn sign_base(
         &self,
         tenant: TenantId,
         user: UserId,
-        mut files: Vec<File>,
-    ) -> Result<Vec<File>> {
-        if let Some(base) = files.iter_mut().find(|file| file.path == BASE) {
-            let message = base_message(tenant, user, &base.content);
-            let signature = self.signer().await?.sign_file(&message);
-            vault::add_signature(base, signature);
-        }
-        Ok(files)
+        digest: Sha256,
+    ) -> Result<FileSignature> {
+        Ok(self.signer().await?.sign_file(&base_message(tenant, user, digest)))
     }
 
     /// Whether this installation signed the base among these files for this user. Of several bases
@@ -165,7 +160,7 @@ impl Signatures {
         else {
             return Ok(false);
         };
-        let message = base_message(tenant, user, rows);
+        let message = base_message(tenant, user, Sha256::new_with_prefix(rows));
         self.has_signed(&message, &signature).await
     }
 }
@@ -218,8 +213,8 @@ fn archive_message(tenant: TenantId, user: UserId, manifest: &Manifest) -> Strin
     Purpose::Archive.message(tenant, user, &canonical(&json!(unsigned)))
 }
 
-fn base_message(tenant: TenantId, user: UserId, rows: &str) -> String {
-    Purpose::VaultBase.message(tenant, user, &hex::encode(Sha256::digest(rows.as_bytes())))
+fn base_message(tenant: TenantId, user: UserId, rows: Sha256) -> String {
+    Purpose::VaultBase.message(tenant, user, &hex::encode(rows.finalize()))
 }
 
 /// JSON without spaces, the keys of every object in order.

@@ -72,13 +72,13 @@ pub(crate) async fn summarize(scope: &Scope, cpu: &CpuPool) -> Result<MemorySumm
 }
 
 /// The lines of a hash. They are made, sorted and hashed in the CPU pool.
-struct HashedLines<'a> {
+pub(crate) struct HashedLines<'a> {
     cpu: &'a CpuPool,
     sorter: LineSorter,
 }
 
 impl<'a> HashedLines<'a> {
-    fn new(cpu: &'a CpuPool) -> Self {
+    pub(crate) fn new(cpu: &'a CpuPool) -> Self {
         Self { cpu, sorter: LineSorter::default() }
     }
 
@@ -96,22 +96,28 @@ impl<'a> HashedLines<'a> {
         Ok(count)
     }
 
-    async fn add_block<T: Send + 'static>(
+    pub(crate) async fn add_block<T: Send + 'static>(
         &mut self,
         block: RowBlock<T>,
-        line: fn(&T) -> Option<String>,
+        mut line: impl FnMut(&T) -> Option<String> + Send + 'static,
     ) -> Result<()> {
         let mut sorter = std::mem::take(&mut self.sorter);
         let large = block.bytes > LARGE_TEXT_CHARS;
         let add = move || {
-            let mut lines = block.rows.iter().filter_map(line);
+            let mut lines = block.rows.iter().filter_map(&mut line);
             lines.try_for_each(|line| sorter.push(line)).map(|()| sorter)
         };
         self.sorter = self.cpu.run_if(large, add).await?.map_err(|error| unwritten(&error))?;
         Ok(())
     }
 
-    async fn hash(self) -> Result<String> {
+    /// Adds a few lines.
+    pub(crate) async fn add_lines(&mut self, lines: Vec<String>) -> Result<()> {
+        let bytes = lines.iter().map(String::len).sum();
+        self.add_block(RowBlock { rows: lines, bytes }, |line: &String| Some(line.clone())).await
+    }
+
+    pub(crate) async fn hash(self) -> Result<String> {
         let sorter = self.sorter;
         let large = sorter.bytes() > LARGE_TEXT_CHARS;
         let hash = move || {
@@ -123,7 +129,7 @@ impl<'a> HashedLines<'a> {
 }
 
 /// The error of a temporary file.
-fn unwritten(error: &std::io::Error) -> Error {
+pub(crate) fn unwritten(error: &std::io::Error) -> Error {
     let what = format!("a temporary file could not be written or read: {error}");
     lukasa_store::Error::Configuration(what).into()
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use lukasa_core::archive::{self, Contents, FileSum, MANIFEST, MARKDOWN, Manifest};
 use lukasa_core::{Caller, StateHash, Timestamp};
 use lukasa_engine::archive::{Archive, Blocks, ExportSnapshot};
+use lukasa_engine::vault::FileSink;
 use lukasa_engine::{Engine, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,7 +100,7 @@ pub async fn pack(engine: &Engine, caller: &Caller, now: Timestamp) -> anyhow::R
     let mut packing = Packer::begin()?;
     packing.file(archive::README)?;
     packing.write(archive::README_TEXT.as_bytes())?;
-    packing = pack_markdown(packing, &export, now).await?;
+    packing = export.write_pages(now, MarkdownPages(packing)).await?.0;
     packing = pack_rows(packing, &export).await?;
     packing.json(archive::POLICY, &export.policy().await?)?;
     packing.json(archive::DOMAINS, &export.domains().await?)?;
@@ -148,20 +149,17 @@ pub fn pack_unsigned(
     Ok(bytes)
 }
 
-async fn pack_markdown(
-    mut packing: Packer,
-    export: &ExportSnapshot,
-    now: Timestamp,
-) -> anyhow::Result<Packer> {
-    let pages = export.pages(now).await?;
-    let pack = move || {
-        for page in pages {
-            packing.file(&format!("{MARKDOWN}{}", page.path))?;
-            packing.write(page.content.as_bytes())?;
-        }
-        Ok(packing)
-    };
-    export.run(pack).await?
+/// Receives the readable pages, which are in a folder of the archive.
+struct MarkdownPages(Packer);
+
+impl FileSink for MarkdownPages {
+    fn begin(&mut self, path: &str) -> io::Result<()> {
+        self.0.file(&format!("{MARKDOWN}{path}")).map_err(io::Error::other)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.0.write(text.as_bytes()).map_err(io::Error::other)
+    }
 }
 
 /// Writes a file of lines, block by block.

@@ -18,5 +18,6 @@ pub mod telemetry;
 pub mod tools;
 pub mod traces;
 mod url;
+pub mod version;
 pub mod webhook;
 pub mod workers;

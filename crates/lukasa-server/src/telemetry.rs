@@ -24,6 +24,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::clock;
 use crate::listen::{self, ListenLimits};
+use crate::version;
 
 /// Upper bounds of the histograms of times, in seconds.
 const SECONDS: [f64; 17] = [
@@ -81,7 +82,7 @@ impl MetricsRecorder {
         let handle = recorder.handle();
         metrics::set_global_recorder(recorder).context("metrics are recorded already")?;
         describe();
-        let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("LUKASA_BUILD_COMMIT"));
+        let (version, commit) = (env!("CARGO_PKG_VERSION"), version::commit());
         gauge!("lukasa_build_info", "version" => version, "commit" => commit).set(1.0);
         // An increase is visible only from a value on.
         for reason in LOST_ROUNDS {

@@ -1,8 +1,9 @@
-//! Reads all rows about a user in a stable order: at once what is rendered as files, in blocks what
-//! is hashed or exported. No request that an assistant waits for uses this.
+//! Reads all rows about a user in a stable order, in blocks: what is hashed, exported or rendered as
+//! files.
 
-use lukasa_core::{Episode, Link, Observation, Operation, Session, Turn, Version};
+use lukasa_core::{Episode, FactId, Link, Observation, Operation, Session, Turn, Version};
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::blocks::Blocks;
 use crate::context::{USAGE, Usage, use_of};
@@ -16,31 +17,52 @@ use crate::row::all;
 use crate::scope::{Param, Scope};
 use crate::session::{session, session_columns, turn, turn_columns};
 
-const VERSIONS: &str = concat!(
-    "select ",
-    version_columns!(),
-    " from fact_version where user_id = $1 and known_until is null \
-      order by fact_id, valid_from, version_id"
-);
-
 /// Every current version, in any state.
-pub async fn versions(scope: &Scope) -> Result<Vec<Version>> {
-    all(&scope.query(VERSIONS, &[&scope.user().uuid()]).await?, version)
+pub async fn version_blocks(scope: &Scope) -> Result<Blocks<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null \
+          order by fact_id, valid_from, version_id"
+    );
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], version).await
 }
 
-/// The same in blocks.
-pub async fn version_blocks(scope: &Scope) -> Result<Blocks<Version>> {
-    Blocks::open(scope, VERSIONS, &[&scope.user().uuid()], version).await
+/// The current versions of these facts, in any state.
+pub async fn version_blocks_of(scope: &Scope, facts: &[FactId]) -> Result<Blocks<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and fact_id = any($2) and known_until is null \
+          order by fact_id, valid_from, version_id"
+    );
+    let params: [Param<'_>; 2] = [&scope.user().uuid(), &uuids(facts)];
+    Blocks::open(scope, SQL, &params, version).await
 }
 
 /// Every open link.
-pub async fn links(scope: &Scope) -> Result<Vec<Link>> {
+pub async fn open_link_blocks(scope: &Scope) -> Result<Blocks<Link>> {
     const SQL: &str = concat!(
         "select ",
         link_columns!(),
         " from link where user_id = $1 and known_until is null order by link_id"
     );
-    all(&scope.query(SQL, &[&scope.user().uuid()]).await?, link)
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], link).await
+}
+
+/// The open links that begin at these facts.
+pub async fn links_from(scope: &Scope, facts: &[FactId]) -> Result<Vec<Link>> {
+    const SQL: &str = concat!(
+        "select ",
+        link_columns!(),
+        " from link where user_id = $1 and from_fact = any($2) and known_until is null \
+          order by link_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &uuids(facts)]).await?, link)
+}
+
+fn uuids(facts: &[FactId]) -> Vec<Uuid> {
+    facts.iter().map(|fact| fact.uuid()).collect()
 }
 
 /// Every open link in blocks, with whether both of its facts have a version outside the trash.
@@ -58,23 +80,17 @@ pub async fn link_blocks(scope: &Scope) -> Result<Blocks<(Link, bool)>> {
     Blocks::open(scope, SQL, &[&scope.user().uuid()], read).await
 }
 
-const EPISODES: &str = concat!(
-    "select ",
-    episode_columns!(),
-    " from episode where user_id = $1 and withdrawn_by is null \
-       and session_id not in (select session_id from session where user_id = $1 \
-         and trashed_at is not null) \
-      order by started_at, episode_id"
-);
-
 /// Every episode of the sessions that are not in the trash.
-pub async fn episodes(scope: &Scope) -> Result<Vec<Episode>> {
-    all(&scope.query(EPISODES, &[&scope.user().uuid()]).await?, episode)
-}
-
-/// The same in blocks.
 pub async fn episode_blocks(scope: &Scope) -> Result<Blocks<Episode>> {
-    Blocks::open(scope, EPISODES, &[&scope.user().uuid()], episode).await
+    const SQL: &str = concat!(
+        "select ",
+        episode_columns!(),
+        " from episode where user_id = $1 and withdrawn_by is null \
+           and session_id not in (select session_id from session where user_id = $1 \
+             and trashed_at is not null) \
+          order by started_at, episode_id"
+    );
+    Blocks::open(scope, SQL, &[&scope.user().uuid()], episode).await
 }
 
 /// Every turn of the sessions that are not in the trash.
@@ -181,7 +197,7 @@ pub async fn observation_blocks(scope: &Scope) -> Result<Blocks<Observation>> {
 
 /// Every use of a memory, newest first.
 pub async fn usage_blocks(scope: &Scope) -> Result<Blocks<Usage>> {
-    let (none, no_limit) = (None::<uuid::Uuid>, None::<i64>);
+    let (none, no_limit) = (None::<Uuid>, None::<i64>);
     let at = None::<lukasa_core::Timestamp>;
     let params: [Param<'_>; 6] = [&scope.user().uuid(), &none, &at, &none, &none, &no_limit];
     Blocks::open(scope, USAGE, &params, use_of).await

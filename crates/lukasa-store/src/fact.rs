@@ -70,33 +70,31 @@ pub(crate) use version_row;
 /// The columns or the parameters as one text.
 macro_rules! version_text {
     (
-        columns
-        [
-            $first_field:ident: $first:literal = $first_value:literal;
-            $($early:ident: $early_column:literal = $early_value:literal;)*
-        ]
+        $which:ident
+        [ $($early:ident: $early_column:literal = $early_value:literal;)* ]
         claim [ $($field:ident: $column:literal = $value:literal;)* ]
         [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
     ) => {
-        concat!(
-            $first $(, ", ", $early_column)* $(, ", ", $column)* $($(, ", ", $late_column)+)*
-        )
-    };
-    (
-        parameters
-        [
-            $first_field:ident: $first:literal = $first_value:literal;
-            $($early:ident: $early_column:literal = $early_value:literal;)*
-        ]
-        claim [ $($field:ident: $column:literal = $value:literal;)* ]
-        [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
-    ) => {
-        concat!(
-            $first_value $(, ", ", $early_value)* $(, ", ", $value)* $($(, ", ", $late_value)+)*
-        )
+        $crate::fact::joined! {
+            $which
+            $($early_column = $early_value;)*
+            $($column = $value;)*
+            $($($late_column = $late_value;)+)*
+        }
     };
 }
 pub(crate) use version_text;
+
+/// The left or the right sides of a list, with commas between them.
+macro_rules! joined {
+    (columns $first:literal = $first_value:literal; $($column:literal = $value:literal;)*) => {
+        concat!($first $(, ", ", $column)*)
+    };
+    (parameters $first:literal = $first_value:literal; $($column:literal = $value:literal;)*) => {
+        concat!($first_value $(, ", ", $value)*)
+    };
+}
+pub(crate) use joined;
 
 macro_rules! version_columns {
     () => {
@@ -113,10 +111,7 @@ macro_rules! version_parameters {
 
 macro_rules! version_functions {
     (
-        [
-            $first_field:ident: $first:literal = $first_value:literal;
-            $($early:ident: $early_column:literal = $early_value:literal;)*
-        ]
+        [ $($early:ident: $early_column:literal = $early_value:literal;)* ]
         claim [ $($field:ident: $column:literal = $value:literal;)* ]
         [ $($late:ident: $($late_column:literal = $late_value:literal),+;)* ]
     ) => {
@@ -124,7 +119,7 @@ macro_rules! version_functions {
         /// position: finding them by name takes most of the time of reading a list.
         pub(crate) fn version(row: &Row) -> Result<Version> {
             const NAMES: &[&str] =
-                &[$first $(, $early_column)* $(, $column)* $($(, $late_column)+)*];
+                &[$($early_column,)* $($column,)* $($($late_column,)+)*];
             let last = row.columns().get(NAMES.len() - 1);
             if last.is_none_or(|column| column.name() != NAMES[NAMES.len() - 1]) {
                 let what = "the row does not begin with the columns of a version".to_owned();
@@ -132,7 +127,6 @@ macro_rules! version_functions {
             }
             let mut c = Columns::of(row, "fact_version");
             Ok(Version {
-                $first_field: c.stored()?,
                 $($early: c.stored()?,)*
                 claim: Claim { $($field: c.stored()?,)* },
                 $($late: c.stored()?,)*
@@ -142,7 +136,6 @@ macro_rules! version_functions {
         /// The values of `version_parameters!`.
         fn version_values(v: &Version) -> Result<Vec<Owned>> {
             let mut values = Vec::new();
-            v.$first_field.push_to(&mut values)?;
             $(v.$early.push_to(&mut values)?;)*
             $(v.claim.$field.push_to(&mut values)?;)*
             $(v.$late.push_to(&mut values)?;)*
@@ -453,6 +446,17 @@ pub async fn holder_of_key(
     let project = project.map(Project::as_str);
     let params: [Param<'_>; 6] = [&scope.user().uuid(), &domain, &key, &from, &asking, &project];
     one(&scope.query(SQL, &params).await?, version)
+}
+
+/// The active hard facts with one of these keys, in any domain and project.
+pub async fn rules_with_keys(scope: &Scope, keys: &[String]) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and force = 'hard' and key = any($2) order by fact_id, valid_from, version_id"
+    );
+    all(&scope.query(SQL, &[&scope.user().uuid(), &keys]).await?, version)
 }
 
 /// The hard fact of no project with this domain and key that is valid at `now`.

@@ -17,11 +17,13 @@ pub struct ModelRecord {
     pub created_at: Timestamp,
     pub filled_at: Option<Timestamp>,
     pub switched_at: Option<Timestamp>,
+    /// Since when another model is used instead.
+    pub replaced_at: Option<Timestamp>,
 }
 
 macro_rules! model_columns {
     () => {
-        "name, dimension, in_use, created_at, filled_at, switched_at"
+        "name, dimension, in_use, created_at, filled_at, switched_at, replaced_at"
     };
 }
 
@@ -34,6 +36,7 @@ fn record(row: &Row) -> Result<ModelRecord> {
         created_at: c.take()?,
         filled_at: c.take()?,
         switched_at: c.take()?,
+        replaced_at: c.take()?,
     })
 }
 
@@ -46,12 +49,14 @@ impl Store {
         all(&connection.query(SQL, &[]).await?, record)
     }
 
-    /// Registers a model. The first one is in use at once: there is nothing to switch from.
+    /// Registers a model that is to be embedded with: its vectors are kept again, if it was replaced
+    /// before. The first one is in use at once: there is nothing to switch from.
     pub async fn register_model(&self, model: &EmbeddingModel, now: Timestamp) -> Result<()> {
         const SQL: &str = "insert into embedding_model (name, dimension, in_use, created_at, \
                            filled_at) select $1, $2, not exists (select 1 from embedding_model), \
                            $3::timestamptz, case when exists (select 1 from embedding_model) \
-                           then null else $3::timestamptz end on conflict do nothing";
+                           then null else $3::timestamptz end \
+                           on conflict (name) do update set replaced_at = null";
         let connection = self.directory_connection(Purpose::Reads).await?;
         let dimension = i32::try_from(model.dimension).unwrap_or(i32::MAX);
         connection.execute(SQL, &[&model.name, &dimension, &now]).await?;
@@ -70,14 +75,15 @@ impl Store {
     pub async fn switch_model(&self, name: &str, now: Timestamp) -> Result<bool> {
         // Two statements: the unique index on `in_use` is checked row by row, so the old model must
         // be switched off first.
-        const DOWN: &str = "update embedding_model set in_use = false \
+        const DOWN: &str = "update embedding_model set in_use = false, replaced_at = $2 \
                              where in_use and name <> $1 and exists \
                              (select 1 from embedding_model where name = $1)";
-        const UP: &str = "update embedding_model set in_use = true, switched_at = $2 \
+        const UP: &str = "update embedding_model set in_use = true, switched_at = $2, \
+                           replaced_at = null \
                            where name = $1 and not in_use";
         let mut connection = self.directory_connection(Purpose::Reads).await?;
         let transaction = connection.transaction().await?;
-        transaction.execute(DOWN, &[&name]).await?;
+        transaction.execute(DOWN, &[&name, &now]).await?;
         let changed = transaction.execute(UP, &[&name, &now]).await?;
         transaction.commit().await?;
         Ok(changed == 1)

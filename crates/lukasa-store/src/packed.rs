@@ -138,3 +138,17 @@ pub fn unpack_other_models(batch: &mut Batch, scope: &Scope, model: &str) {
     const SQL: &str = unpack!("k.model is distinct from $2");
     batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(model.to_owned())]);
 }
+
+/// Removes the vectors of these models from packed sessions. They stay packed, as if nothing in them
+/// was embedded.
+pub fn remove_vectors(batch: &mut Batch, scope: &Scope, models: &[String]) {
+    const SQL: &str = "with gone as (delete from packed_session where user_id = $1 \
+            and model = any($2) returning *) \
+        insert into packed_session (user_id, tenant_id, session_id, revision, analyzer, model, \
+          passages, source_ids, parts, languages, words, terms, content_hashes, numbers, roles, \
+          said_at, recorded_at, vectors) \
+        select user_id, tenant_id, session_id, revision, analyzer, null, passages, source_ids, \
+               parts, languages, words, terms, content_hashes, numbers, roles, said_at, \
+               recorded_at, array_fill(null::halfvec, array[passages]) from gone";
+    batch.push(SQL, vec![Box::new(scope.user().uuid()), Box::new(models.to_vec())]);
+}

@@ -16,10 +16,54 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::passage::{PASSAGES_IN_ORDER, StoredPassage, session_projects, stored};
 use crate::row::Columns;
-use crate::scope::Scope;
+use crate::scope::{Param, Scope};
 use crate::vector::{LONG_VECTORS_IN_ORDER, VECTORS_IN_ORDER, Vector, is_short, vector};
 
-type RowBlocks = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
+type RowStream = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
+
+/// The packed sessions of a user and then their rows, as they arrive: the answers of two queries, one
+/// after the other.
+enum PackedThenRows {
+    Packed(RowStream),
+    Rows(RowStream),
+}
+
+impl PackedThenRows {
+    async fn open(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result<Self> {
+        Ok(Self::Packed(Box::pin(scope.stream(sql, params).await?)))
+    }
+
+    /// Reads packed sessions into a block until it has `size` elements; nothing at their end.
+    async fn fill<T>(
+        &mut self,
+        size: usize,
+        mut unpack: impl FnMut(&Row, &mut Vec<T>) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let mut block = Vec::new();
+        if let Self::Packed(packed) = self {
+            while block.len() < size
+                && let Some(row) = packed.try_next().await?
+            {
+                unpack(&row, &mut block)?;
+            }
+        }
+        Ok(block)
+    }
+
+    /// The rows, once all packed sessions were read.
+    async fn rows(
+        &mut self,
+        scope: &Scope,
+        sql: &'static str,
+        params: &[Param<'_>],
+    ) -> Result<&mut RowStream> {
+        if let Self::Packed(_) = self {
+            *self = Self::Rows(Box::pin(scope.stream(sql, params).await?));
+        }
+        let (Self::Packed(rows) | Self::Rows(rows)) = self;
+        Ok(rows)
+    }
+}
 
 pub(crate) const PACKED_IN_ORDER: &str = "\
     select session_id, source_ids, parts, languages, words, terms, numbers, roles, said_at, \
@@ -32,10 +76,7 @@ pub(crate) const PACKED_VECTORS_IN_ORDER: &str = "\
 
 /// The user's passages in blocks, as they arrive.
 pub struct PassageBlocks {
-    /// `None` when all packed sessions were read.
-    packed: Option<RowBlocks>,
-    /// `None` until then: the rows of two queries arrive one after the other.
-    rows: Option<RowBlocks>,
+    read: PackedThenRows,
     projects: HashMap<String, Project>,
     floor: Option<i64>,
     /// The first passage of the next block, with its revision.
@@ -47,33 +88,20 @@ impl PassageBlocks {
     pub async fn open(scope: &Scope, floor: Option<i64>) -> Result<Self> {
         let projects = session_projects(scope).await?;
         let (user, from) = (scope.user().uuid(), floor.unwrap_or(0));
-        let packed = scope.stream(PACKED_IN_ORDER, &[&user, &from]).await?;
-        Ok(Self { packed: Some(Box::pin(packed)), rows: None, projects, floor, ahead: None })
+        let read = PackedThenRows::open(scope, PACKED_IN_ORDER, &[&user, &from]).await?;
+        Ok(Self { read, projects, floor, ahead: None })
     }
 
     /// The next `size` passages, or more, because a block has all passages of its sources and of a
     /// packed session; none at the end.
     pub async fn next(&mut self, scope: &Scope, size: usize) -> Result<Vec<StoredPassage>> {
-        let mut block = Vec::new();
-        if let Some(packed) = &mut self.packed {
-            while block.len() < size
-                && let Some(row) = packed.try_next().await?
-            {
-                unpack(&row, &self.projects, &mut block)?;
-            }
-            if !block.is_empty() {
-                return Ok(block);
-            }
-            self.packed = None;
+        let projects = &self.projects;
+        let mut block = self.read.fill(size, |row, block| unpack(row, projects, block)).await?;
+        if !block.is_empty() {
+            return Ok(block);
         }
-        let rows = match &mut self.rows {
-            Some(rows) => rows,
-            None => {
-                let (user, none) = (scope.user().uuid(), 0_i64);
-                let rows = scope.stream(PASSAGES_IN_ORDER, &[&user, &none]).await?;
-                self.rows.insert(Box::pin(rows))
-            }
-        };
+        let (user, none) = (scope.user().uuid(), 0_i64);
+        let rows = self.read.rows(scope, PASSAGES_IN_ORDER, &[&user, &none]).await?;
         let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
         block.extend(self.ahead.take().map(|(_, ahead)| ahead));
         while let Some(row) = rows.try_next().await? {
@@ -138,48 +166,28 @@ fn unpack(
 /// The user's vectors of a model in blocks, as they arrive.
 pub struct VectorBlocks<'m> {
     model: &'m EmbeddingModel,
-    packed: Option<RowBlocks>,
-    rows: Option<RowBlocks>,
+    read: PackedThenRows,
 }
 
 impl<'m> VectorBlocks<'m> {
     pub async fn open(scope: &Scope, model: &'m EmbeddingModel) -> Result<Self> {
         let (user, none) = (scope.user().uuid(), 0_i64);
-        let packed = scope.stream(PACKED_VECTORS_IN_ORDER, &[&user, &model.name, &none]).await?;
-        Ok(Self { model, packed: Some(Box::pin(packed)), rows: None })
+        let params: [Param<'_>; 3] = [&user, &model.name, &none];
+        let read = PackedThenRows::open(scope, PACKED_VECTORS_IN_ORDER, &params).await?;
+        Ok(Self { model, read })
     }
 
     /// The next `size` vectors, or more, because a block has all of a packed session; none at the
     /// end.
     pub async fn next(&mut self, scope: &Scope, size: usize) -> Result<Vec<Vector>> {
-        let mut block = Vec::new();
-        if let Some(packed) = &mut self.packed {
-            while block.len() < size
-                && let Some(row) = packed.try_next().await?
-            {
-                let mut c = Columns::of(&row, "packed_session");
-                let (sources, parts): (Vec<Uuid>, Vec<i16>) = (c.take()?, c.take()?);
-                let vectors: Vec<Option<HalfVector>> = c.take()?;
-                let of_passages = sources.into_iter().zip(parts).zip(vectors);
-                block.extend(of_passages.filter_map(|((source, part), values)| {
-                    Some(Vector { source, part, values: values?.into() })
-                }));
-            }
-            if !block.is_empty() {
-                return Ok(block);
-            }
-            self.packed = None;
+        let mut block = self.read.fill(size, unpack_vectors).await?;
+        if !block.is_empty() {
+            return Ok(block);
         }
-        let rows = match &mut self.rows {
-            Some(rows) => rows,
-            None => {
-                let (user, none) = (scope.user().uuid(), 0_i64);
-                let sql =
-                    if is_short(self.model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
-                let rows = scope.stream(sql, &[&user, &self.model.name, &none]).await?;
-                self.rows.insert(Box::pin(rows))
-            }
-        };
+        let (user, none) = (scope.user().uuid(), 0_i64);
+        let sql = if is_short(self.model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
+        let params: [Param<'_>; 3] = [&user, &self.model.name, &none];
+        let rows = self.read.rows(scope, sql, &params).await?;
         while block.len() < size
             && let Some(row) = rows.try_next().await?
         {
@@ -187,4 +195,16 @@ impl<'m> VectorBlocks<'m> {
         }
         Ok(block)
     }
+}
+
+/// Adds the vectors of a packed session to `block`.
+fn unpack_vectors(row: &Row, block: &mut Vec<Vector>) -> Result<()> {
+    let mut c = Columns::of(row, "packed_session");
+    let (sources, parts): (Vec<Uuid>, Vec<i16>) = (c.take()?, c.take()?);
+    let vectors: Vec<Option<HalfVector>> = c.take()?;
+    let of_passages = sources.into_iter().zip(parts).zip(vectors);
+    block.extend(of_passages.filter_map(|((source, part), values)| {
+        Some(Vector { source, part, values: values?.into() })
+    }));
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! Transactions: the only way to reach rows.
 //!
 //! A [`Scope`] owns a connection for one transaction and sets the user in it, with plain `SET
-//! LOCAL`. The opening statements are sent with the first query, in one round trip. A scope that is
+//! LOCAL`. The opening statements are sent with the first query, in one round trip, or before the
+//! first statement of another kind. A scope that is
 //! dropped without [`Scope::commit`] rolls back *before* its connection is returned to the pool,
 //! whether by an early return, an error or a cancelled request. So no connection is ever reused
 //! with another user's settings.
@@ -262,14 +263,21 @@ impl Transaction {
         Ok(())
     }
 
+    /// Sends the opening statements and waits for their answer, unless they were sent before.
+    async fn begin(&self) -> Result<()> {
+        if self.begun.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let opened = match self.watch(pin!(self.send_opening(self.connection()?))).await {
+            Err(error) if self.is_refusal(&error) => self.open_elsewhere().await,
+            other => other,
+        };
+        opened.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
+    }
+
     /// The rows of a query as they arrive, for results that are too large to be held at once.
     async fn stream(&self, sql: &'static str, params: Params<'_>) -> Result<WatchedRows> {
-        if !self.begun.swap(true, Ordering::Relaxed) {
-            match self.watch(pin!(self.send_opening(self.connection()?))).await {
-                Err(error) if self.is_refusal(&error) => self.open_elsewhere().await?,
-                other => other?,
-            }
-        }
+        self.begin().await?;
         let connection = self.connection()?;
         let rows = async {
             let statement = connection.prepare_cached(sql).await?;
@@ -302,7 +310,11 @@ impl Transaction {
     /// Sends all statements before waiting for the first answer: one round trip for the batch. They
     /// are run in order, and the first that fails makes the rest fail too.
     async fn run(&self, batch: &Batch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
         crash::point();
+        self.begin().await?;
         let statements: Vec<&Statement> = batch.statements.iter().collect();
         let done = self.watch(pin!(self.attempt_all(&statements))).await;
         crash::point();
@@ -464,8 +476,7 @@ impl Scope {
         Ok(try_unfold(rows, next).fuse())
     }
 
-    /// Runs the statements of a batch in order, in one round trip. A query must have run in the
-    /// scope before, so that its transaction is open.
+    /// Runs the statements of a batch in order, in one round trip.
     pub async fn run(&self, batch: &Batch) -> Result<()> {
         self.transaction.run(batch).await
     }

@@ -95,6 +95,22 @@ pub async fn first_vectors(
     all(&scope.query(sql, &params).await?, vector)
 }
 
+/// Whether the user has vectors of one of these models.
+pub async fn has_any(scope: &Scope, models: &[String]) -> Result<bool> {
+    const SQL: &str = "select true where exists (select 1 from unnest($2::text[]) as m (name) \
+           where exists (select 1 from embedding where user_id = $1 and model = m.name)) \
+        or exists (select 1 from packed_session where user_id = $1 and model = any($2))";
+    Ok(!scope.query(SQL, &[&scope.user().uuid(), &models]).await?.is_empty())
+}
+
+/// Removes up to `limit` vectors of these models, except those of packed sessions. Returns how many.
+pub async fn remove(scope: &Scope, models: &[String], limit: i64) -> Result<usize> {
+    const SQL: &str = "delete from embedding where user_id = $1 \
+           and (model, source_id, part) in (select model, source_id, part from embedding \
+             where user_id = $1 and model = any($2) limit $3) returning 1";
+    Ok(scope.query(SQL, &[&scope.user().uuid(), &models, &limit]).await?.len())
+}
+
 /// Whether its vectors fit into an index row.
 pub(crate) fn is_short(model: &EmbeddingModel) -> bool {
     model.dimension <= 1024

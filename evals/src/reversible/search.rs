@@ -79,7 +79,8 @@ pub async fn assert_nowhere(
     met.extend(found.turns.iter().map(|f| ("recall", f.turn.content.clone())));
     let portraits = fixture.engine.portraits.list(caller, fixture.moment().now).await?;
     met.extend(portraits.iter().map(|made| ("a portrait", made.portrait.markdown())));
-    let files = fixture.engine.vault.export(caller, fixture.moment().now).await?;
+    let files =
+        fixture.engine.vault.export(caller, Vec::new(), fixture.moment().now, Vec::new()).await?;
     let pages = files.into_iter().filter(|file| !file.path.starts_with('.'));
     met.extend(pages.map(|file| ("the vault", file.content)));
     for word in words {

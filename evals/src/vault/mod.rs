@@ -281,8 +281,8 @@ impl<'a> VaultUser<'a> {
 
     async fn export(&mut self) -> Result<Vec<File>> {
         let (me, now) = (self.me(), self.now());
-        let first = self.engine.vault.export(&me, now).await?;
-        let mut second = self.engine.vault.export(&me, now).await?;
+        let first = self.engine.vault.export(&me, Vec::new(), now, Vec::new()).await?;
+        let mut second = self.engine.vault.export(&me, Vec::new(), now, Vec::new()).await?;
         if self.args.plant == Some(Plant::WrongOrder) {
             swap_lines(&mut second);
         }
@@ -296,7 +296,7 @@ impl<'a> VaultUser<'a> {
             edited.clone_from(&files);
         }
         let request = self.mine();
-        let synced = self.engine.vault.apply(&request, &edited, false).await?;
+        let synced = self.engine.vault.apply(&request, &edited, false, Vec::new()).await?;
         ensure!(
             synced.plan.conflicts.is_empty(),
             "a conflict without another writer: {:?}",
@@ -323,7 +323,7 @@ impl<'a> VaultUser<'a> {
             );
         }
         let request = self.mine();
-        let again = self.engine.vault.apply(&request, &synced.files, false).await?;
+        let again = self.engine.vault.apply(&request, &synced.files, false, Vec::new()).await?;
         ensure!(again.operation.is_none(), "an unchanged vault wrote: {:?}", again.plan.steps);
         ensure!(again.files == synced.files, "an unchanged vault was written again");
         self.tally.edits.fetch_add(expected.edits, Ordering::Relaxed);
@@ -348,7 +348,7 @@ impl<'a> VaultUser<'a> {
         // The clock is stopped: a memory that expires meanwhile would be another state.
         let moment = Moment { now: self.now(), seed: self.rng.random() };
         let request = Request::new(me.clone(), moment);
-        let synced = self.engine.vault.apply(&request, &files, false).await?;
+        let synced = self.engine.vault.apply(&request, &files, false, Vec::new()).await?;
         ensure!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
         let after = self.engine.insights.summary(&me, self.now()).await?;
         ensure!(before.hash.memories == after.hash.memories, "the memories are not the same");

@@ -41,7 +41,13 @@ struct Head {
     episodes: String,
 }
 
-#[derive(Serialize, Deserialize)]
+impl Head {
+    fn of(memories: String, episodes: String) -> Self {
+        Self { lukasa: "vault".to_owned(), format: FORMAT, memories, episodes }
+    }
+}
+
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum Row {
     Head(Head),
@@ -59,11 +65,9 @@ struct SignatureRow {
     signature: FileSignature,
 }
 
-/// Adds a signature over the rows of a base as its last row.
-pub fn add_signature(base: &mut File, signature: FileSignature) {
-    let row = serde_json::to_string(&SignatureRow { signature }).unwrap_or_default();
-    base.content.push_str(&row);
-    base.content.push('\n');
+/// The last row of a base, with its signature.
+pub fn signature_row(signature: FileSignature) -> String {
+    line(&SignatureRow { signature })
 }
 
 /// Splits a base into the rows that were signed and the signature in its last row, if it has one.
@@ -74,17 +78,72 @@ pub fn split_signature(content: &str) -> Option<(&str, FileSignature)> {
     Some((rows, row.signature))
 }
 
+/// A row that is written: the head first, then memories, links and episodes.
+pub enum BaseRow<'a> {
+    /// The state hashes of the memories and episodes of all rows.
+    Head {
+        memories: String,
+        episodes: String,
+    },
+    Memory(&'a BaseVersion),
+    Link(&'a Link),
+    Episode(&'a Episode),
+}
+
+impl BaseRow<'_> {
+    /// The row as a line.
+    pub fn line(self) -> String {
+        #[derive(Serialize)]
+        struct LinkRow<'a> {
+            link: &'a Link,
+        }
+        #[derive(Serialize)]
+        struct EpisodeRow<'a> {
+            episode: &'a Episode,
+        }
+        match self {
+            BaseRow::Head { memories, episodes } => line(&Head::of(memories, episodes)),
+            BaseRow::Memory(based) => line(based),
+            BaseRow::Link(link) => line(&LinkRow { link }),
+            BaseRow::Episode(episode) => line(&EpisodeRow { episode }),
+        }
+    }
+}
+
+fn line(row: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(row).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+/// The rows of a fact, given its known versions, without those in the trash.
+pub fn base_rows(known: &[&Version], now: Timestamp) -> Vec<BaseVersion> {
+    let shown = shown(known, now);
+    let rows = known.iter().filter(|v| v.state != State::Trashed).map(|version| {
+        let here = shown.as_ref().filter(|(shown, _)| shown.id == version.id);
+        let file = here.map(|(_, home)| home.path());
+        BaseVersion { memory: (*version).clone(), file }
+    });
+    rows.collect()
+}
+
+/// Rows of an earlier base that the next one has too.
+#[derive(Debug, Clone, Default)]
+pub struct KeptRows {
+    /// The facts whose rows are these ones.
+    pub facts: BTreeSet<FactId>,
+    /// In the order of the facts' ids.
+    pub memories: Vec<BaseVersion>,
+    /// Links that the next base has unless it has the same link already.
+    pub links: Vec<Link>,
+}
+
 impl Base {
     /// The base of a vault that is written now.
     pub fn of(held: &VaultContents, now: Timestamp) -> Self {
         let mut base = Self::default();
         for known in by_fact(&held.versions).values() {
-            let shown = shown(known, now);
-            for version in known.iter().filter(|v| v.state != State::Trashed) {
-                let here = shown.as_ref().filter(|(shown, _)| shown.id == version.id);
-                let file = here.map(|(_, home)| home.path());
-                base.memories.push(BaseVersion { memory: (*version).clone(), file });
-            }
+            base.memories.extend(base_rows(known, now));
         }
         let facts: BTreeSet<FactId> = base.memories.iter().map(|b| b.memory.fact).collect();
         let both = |link: &&Link| facts.contains(&link.from) && facts.contains(&link.to);
@@ -100,44 +159,37 @@ impl Base {
         self.episodes.sort_by_key(|episode| (episode.started_at, episode.id));
     }
 
-    /// The same base, with these facts as in an earlier one.
-    pub(super) fn with_facts_of(mut self, earlier: &Base, facts: &BTreeSet<FactId>) -> Self {
-        self.memories.retain(|b| !facts.contains(&b.memory.fact));
-        let held = earlier.memories.iter().filter(|b| facts.contains(&b.memory.fact));
-        self.memories.extend(held.cloned());
-        self.sort();
-        self
-    }
-
-    /// The same base, with these links of an earlier one.
-    pub(super) fn with_links(mut self, links: &[Link]) -> Self {
-        let key = |link: &Link| (link.from, link.to, link.relation.clone());
-        let mut known: BTreeSet<_> = self.links.iter().map(key).collect();
-        self.links.extend(links.iter().filter(|link| known.insert(key(link))).cloned());
+    /// The same base, with the rows that are kept of an earlier one.
+    pub(super) fn with_rows(mut self, kept: &KeptRows) -> Self {
+        self.memories.retain(|b| !kept.facts.contains(&b.memory.fact));
+        self.memories.extend(kept.memories.iter().cloned());
+        let mut known: BTreeSet<_> = self.links.iter().map(Link::key).collect();
+        let links = kept.links.iter().filter(|link| known.insert(link.key()));
+        let links: Vec<Link> = links.cloned().collect();
+        self.links.extend(links);
         self.sort();
         self
     }
 
     fn head(&self) -> Head {
-        let versions: Vec<Version> = self.memories.iter().map(|b| b.memory.clone()).collect();
-        Head {
-            lukasa: "vault".to_owned(),
-            format: FORMAT,
-            memories: state_hash::of_memories(&versions, &self.links),
-            episodes: state_hash::of_episodes(&self.episodes),
-        }
+        let versions = self.versions();
+        Head::of(
+            state_hash::of_memories(&versions, &self.links),
+            state_hash::of_episodes(&self.episodes),
+        )
     }
 
     pub fn write(&self) -> File {
-        let head = Row::Head(self.head());
-        let memories = self.memories.iter().map(|b| Row::Memory(Box::new(b.clone())));
-        let links = self.links.iter().map(|link| Row::Link { link: Box::new(link.clone()) });
-        let episodes = self.episodes.iter().map(|e| Row::Episode { episode: Box::new(e.clone()) });
-        let rows = [head].into_iter().chain(memories).chain(links).chain(episodes);
-        let mut content = String::new();
-        for row in rows {
-            content.push_str(&serde_json::to_string(&row).unwrap_or_default());
-            content.push('\n');
+        let Head { memories, episodes, .. } = self.head();
+        let mut content = BaseRow::Head { memories, episodes }.line();
+        for based in &self.memories {
+            content.push_str(&BaseRow::Memory(based).line());
+        }
+        for link in &self.links {
+            content.push_str(&BaseRow::Link(link).line());
+        }
+        for episode in &self.episodes {
+            content.push_str(&BaseRow::Episode(episode).line());
         }
         File { path: BASE.to_owned(), content }
     }

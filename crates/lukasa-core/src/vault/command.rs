@@ -27,6 +27,31 @@ impl Command {
         matches!(self, Command::View { .. })
     }
 
+    /// The paths that it names, below the root.
+    pub fn paths(&self) -> Vec<String> {
+        let named = match self {
+            Command::View { path, .. }
+            | Command::Create { path, .. }
+            | Command::Replace { path, .. }
+            | Command::Insert { path, .. }
+            | Command::Delete { path } => vec![path],
+            Command::Rename { from, to } => vec![from, to],
+        };
+        named.into_iter().filter_map(|path| relative_path(path)).collect()
+    }
+
+    /// Whether it is about the file at this path. The others change neither its answer nor its effect.
+    pub fn is_about(&self, path: &str) -> bool {
+        let paths = self.paths();
+        match self {
+            Command::View { .. } => paths.iter().any(|named| is_inside(path, named)),
+            Command::Delete { .. } => {
+                paths.iter().any(|named| !named.is_empty() && is_inside(path, named))
+            }
+            _ => paths.iter().any(|named| named == path),
+        }
+    }
+
     /// Runs the command on the files and returns the tool's answer or error.
     pub fn run(&self, files: &mut Vec<File>) -> Result<String, String> {
         match self {
@@ -99,30 +124,42 @@ fn view(files: &[File], path: &str, range: Option<(i64, i64)>) -> Result<String,
         let shown = numbered(lines.filter(|(at, _)| (from..=to).contains(at)));
         return Ok(format!("Here's the content of {path} with line numbers:\n{shown}"));
     }
+    let files: Vec<(String, usize)> =
+        files.iter().map(|file| (file.path.clone(), file.content.len())).collect();
+    list_folder(&files, path)
+}
+
+/// Whether a file is at this place, or in the folder there.
+fn is_inside(path: &str, place: &str) -> bool {
+    let below = path.strip_prefix(place);
+    place.is_empty() || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The answer that lists a folder, given the paths and the sizes of the files.
+pub fn list_folder(files: &[(String, usize)], path: &str) -> Result<String, String> {
+    let inside = relative_path(path).ok_or_else(|| missing(path))?;
     let below = if inside.is_empty() { String::new() } else { format!("{inside}/") };
-    let files: Vec<&File> = files
-        .iter()
-        .filter(|file| file.path.starts_with(&below) && !file.path.starts_with('.'))
-        .collect();
+    let is_listed = |path: &str| path.starts_with(&below) && !path.starts_with('.');
+    let files: Vec<_> = files.iter().filter(|(path, _)| is_listed(path)).collect();
     if files.is_empty() {
         return Err(missing(path));
     }
     let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
     let mut add = |path: String, size: usize| *sizes.entry(path).or_default() += size;
     let root = format!("{ROOT}/{below}").trim_end_matches('/').to_owned();
-    for file in &files {
-        add(root.clone(), file.content.len());
-        let rest = &file.path[below.len()..];
+    for (file, size) in files {
+        add(root.clone(), *size);
+        let rest = &file[below.len()..];
         for (at, _) in rest.match_indices('/') {
-            add(format!("{root}/{}", &rest[..at]), file.content.len());
+            add(format!("{root}/{}", &rest[..at]), *size);
         }
-        add(format!("{root}/{rest}"), file.content.len());
+        add(format!("{root}/{rest}"), *size);
     }
     let line = |(path, size): (&String, &usize)| format!("{}\t{path}", readable(*size));
-    let list = sizes.iter().map(line).collect::<Vec<_>>().join("\n");
+    let lines = sizes.iter().map(line).collect::<Vec<_>>().join("\n");
     Ok(format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items \
-         and node_modules:\n{list}"
+         and node_modules:\n{lines}"
     ))
 }
 

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::FileProblem;
 use super::line;
 use super::plan::{PlanStep, PlannedChange, SyncPlan};
 use super::read::ParsedVault;
 use super::render::day;
-use super::{File, FileProblem};
 use crate::episode::{Episode, EpisodeEdit};
 use crate::id::EpisodeId;
 
@@ -32,26 +32,33 @@ pub fn is_episodes(path: &str) -> bool {
     name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
-/// The episodes as files.
-pub(super) fn episode_files(episodes: &[Episode]) -> Vec<File> {
+/// The sections of episodes in order, each with the path of its file, which begins with the first of
+/// a month.
+pub(super) fn episode_pages(episodes: &[Episode]) -> Vec<(String, String)> {
     let mut sorted: Vec<&Episode> = episodes.iter().collect();
     sorted.sort_by_key(|episode| (episode.started_at, episode.id));
-    let mut months: BTreeMap<String, String> = BTreeMap::new();
-    for episode in sorted {
-        let day = day(episode.started_at);
-        let month = day.rsplit_once('-').map_or("undated", |(month, _)| month).to_owned();
-        let page = months.entry(month.clone()).or_insert_with(|| {
-            format!(
-                "# What happened in {month}\n\n> In short, chat by chat. Words that you edit stay \
-                 yours; a section that you delete is written again.\n"
-            )
-        });
-        let title = line::encode(shown_title(episode));
-        let summary = line::encode(&episode.summary);
-        page.push_str(&format!("\n## {day}: {title}\n\n{summary} ^{}\n", mark(episode.id)));
+    let mut last = String::new();
+    sorted.into_iter().map(|episode| episode_page(episode, &mut last)).collect()
+}
+
+/// The path of an episode's file and its section there. The first one of a file also has its head:
+/// `last` is the path of the one before.
+pub fn episode_page(episode: &Episode, last: &mut String) -> (String, String) {
+    let day = day(episode.started_at);
+    let month = day.rsplit_once('-').map_or("undated", |(month, _)| month);
+    let path = format!("episodes/{month}.md");
+    let mut page = String::new();
+    if path != *last {
+        last.clone_from(&path);
+        page.push_str(&format!(
+            "# What happened in {month}\n\n> In short, chat by chat. Words that you edit stay \
+             yours; a section that you delete is written again.\n"
+        ));
     }
-    let file = |(month, content)| File { path: format!("episodes/{month}.md"), content };
-    months.into_iter().map(file).collect()
+    let title = line::encode(shown_title(episode));
+    let summary = line::encode(&episode.summary);
+    page.push_str(&format!("\n## {day}: {title}\n\n{summary} ^{}\n", mark(episode.id)));
+    (path, page)
 }
 
 fn shown_title(episode: &Episode) -> &str {

@@ -10,14 +10,16 @@ mod command;
 mod episodes;
 mod home;
 mod line;
+mod outline;
 mod plan;
 mod read;
 mod read_only;
 mod render;
+mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,15 +30,17 @@ use crate::link::Link;
 use crate::project::ProjectScope;
 use crate::time::Timestamp;
 
-pub use base::{Base, BaseVersion, add_signature, split_signature};
-pub use command::Command;
-pub use episodes::{EpisodeSection, is_episodes};
+pub use base::{Base, BaseRow, BaseVersion, KeptRows, base_rows, signature_row, split_signature};
+pub use command::{Command, list_folder};
+pub use episodes::{EpisodeSection, episode_page, is_episodes};
 pub use home::Home;
 pub use line::{decode, encode};
+pub use outline::{Outline, PageOutline, PagePart};
 pub use plan::{MissingContent, PlanStep, PlannedChange, SyncConflict, SyncPlan, plan};
 pub use read::{ParsedVault, VaultEntry, VaultNote, as_bullets, read};
-pub use read_only::{ConversationFiles, add_files, is_conversation, is_portrait, portrait_files};
-pub use render::{PreservedParts, render};
+pub use read_only::{ConversationFiles, is_conversation, is_portrait, portrait_files};
+pub use render::{PreservedParts, lines, render};
+pub use subject::VaultSubject;
 
 /// Path of the base: the state the files were made from, to distinguish edits from changes
 /// elsewhere.
@@ -57,34 +61,12 @@ pub struct VaultContents {
     pub episodes: Vec<Episode>,
 }
 
-impl VaultContents {
-    /// The part that a request about these projects sees: the memories whose line belongs to them, the
-    /// links between these, and the episodes of all sessions but the hidden ones.
-    #[must_use]
-    pub fn seen_in(
-        &self,
-        projects: &ProjectScope,
-        hidden: &BTreeSet<String>,
-        now: Timestamp,
-    ) -> Self {
-        let admitted = |known: &[&Version]| {
-            shown(known, now)
-                .is_some_and(|(version, _)| projects.admits(version.claim.project.as_ref()))
-        };
-        let seen: BTreeSet<FactId> = by_fact(&self.versions)
-            .into_iter()
-            .filter_map(|(fact, known)| admitted(&known).then_some(fact))
-            .collect();
-        let versions = self.versions.iter().filter(|version| seen.contains(&version.fact));
-        let joins = |link: &&Link| seen.contains(&link.from) && seen.contains(&link.to);
-        let links = self.links.iter().filter(joins);
-        let episodes = self.episodes.iter().filter(|episode| !hidden.contains(&episode.session));
-        Self {
-            versions: versions.cloned().collect(),
-            links: links.cloned().collect(),
-            episodes: episodes.cloned().collect(),
-        }
-    }
+/// Whether a request about these projects sees a fact with these known versions: its line belongs to
+/// one of them.
+pub fn is_seen(known: &[&Version], projects: &ProjectScope, now: Timestamp) -> bool {
+    *projects == ProjectScope::All
+        || shown(known, now)
+            .is_some_and(|(version, _)| projects.admits(version.claim.project.as_ref()))
 }
 
 /// Something in a file that cannot be applied.
@@ -98,17 +80,17 @@ pub struct FileProblem {
 
 /// The version of a fact that its line shows, and the file of the line. A fact that has ended, was
 /// forgotten or is in the trash has no line.
-pub fn shown(known: &[&Version], now: Timestamp) -> Option<(Version, Home)> {
+pub fn shown<'a>(known: &[&'a Version], now: Timestamp) -> Option<(&'a Version, Home)> {
     let active = || known.iter().filter(|v| v.state == State::Active);
     let here = active()
         .find(|v| v.valid.contains(now))
         .or_else(|| active().filter(|v| v.valid.from > now).min_by_key(|v| (v.valid.from, v.id)));
     if let Some(version) = here {
-        return Some(((*version).clone(), Home::of(&version.claim)));
+        return Some((*version, Home::of(&version.claim)));
     }
     let waits = |v: &&&Version| matches!(v.state, State::Proposed | State::Candidate);
     let waiting = known.iter().filter(waits).max_by_key(|v| (v.valid.from, v.id));
-    waiting.map(|version| ((*version).clone(), Home::Proposals))
+    waiting.map(|version| (*version, Home::Proposals))
 }
 
 /// The versions by fact.

@@ -180,7 +180,7 @@ pub fn plan(
         let was = base.get(&fact).map(|(version, home)| (*version, home));
         let known = ours.get(&fact).map(Vec::as_slice).unwrap_or_default();
         let is = shown(known, now);
-        let is = is.as_ref().map(|(version, home)| (version, home));
+        let is = is.as_ref().map(|(version, home)| (*version, home));
         let lines = written.by_fact.get(&fact).map(Vec::as_slice).unwrap_or_default();
         match lines {
             [] => plan_deleted_line(&mut plan, fact, was, is, &written),
@@ -438,6 +438,16 @@ fn edited(
     Ok((confirmed && entry.fact.is_some()).then_some(PlannedChange::Confirm))
 }
 
+/// What makes two lines the same: their file and their words.
+pub(super) fn line_words(home: Home, content: &str) -> (Home, String) {
+    (home, content.trim().to_lowercase())
+}
+
+/// Whether a line with the same fingerprint is not a new memory.
+pub(super) fn is_live(version: &Version, now: Timestamp) -> bool {
+    version.state == State::Active && !version.valid.ended(now)
+}
+
 /// Handles lines without a mark.
 fn plan_new_lines(
     plan: &mut SyncPlan,
@@ -448,12 +458,10 @@ fn plan_new_lines(
 ) {
     // The same words in the same file are the same line; duplicates that a save would find are
     // skipped too.
-    let words = |home: &Home, content: &str| (home.clone(), content.trim().to_lowercase());
     let lines = ours.values().filter_map(|known| shown(known, now));
     let mut lines: BTreeSet<_> =
-        lines.map(|(version, home)| words(&home, &version.claim.content)).collect();
-    let live = |v: &&&Version| v.state == State::Active && !v.valid.ended(now);
-    let known = ours.values().flatten().filter(live).map(|v| fingerprint(&v.claim));
+        lines.map(|(version, home)| line_words(home, &version.claim.content)).collect();
+    let known = ours.values().flatten().filter(|v| is_live(v, now)).map(|v| fingerprint(&v.claim));
     let mut known: BTreeSet<_> = known.collect();
     for index in &written.new {
         let entry = &read.entries[*index];
@@ -468,7 +476,7 @@ fn plan_new_lines(
         if let Some(problem) = problem {
             plan.problem(entry, &problem);
             plan.kept.insert(*index);
-        } else if lines.insert(words(&entry.home, &entry.content))
+        } else if lines.insert(line_words(entry.home.clone(), &entry.content))
             && known.insert(fingerprint(&claim))
         {
             plan.steps.push(PlanStep {
@@ -493,15 +501,14 @@ fn restore_links(
     ours: &BTreeMap<FactId, Vec<&Version>>,
     missing: &MissingContent,
 ) {
-    let key = |link: &Link| (link.from, link.to, link.relation.clone());
-    let mut there: BTreeSet<_> = held.links.iter().map(key).collect();
+    let mut there: BTreeSet<_> = held.links.iter().map(Link::key).collect();
     for link in &read.base.links {
         let back = missing.facts.contains(&link.from) || missing.facts.contains(&link.to);
         let ends = link.from != link.to
             && ours.contains_key(&link.from)
             && ours.contains_key(&link.to)
             && crate::link::is_relation(&link.relation);
-        if back && ends && there.insert(key(link)) {
+        if back && ends && there.insert(link.key()) {
             plan.links.push(link.clone());
         }
     }

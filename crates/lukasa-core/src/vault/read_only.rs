@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use super::render::day;
-use super::{BASE, File, line};
+use super::{File, line};
 use crate::domain;
 use crate::portrait::Portrait;
 use crate::session::{Session, Turn};
@@ -16,12 +16,6 @@ const INTRODUCTION: &str = "> Made from your memories. Read-only: edit the memor
 
 /// The file of a conversation is named after at most this many characters of its title.
 const MAX_TITLE_CHARS: usize = 30;
-
-/// Adds files to those of a vault: in the order of their paths, with the base last.
-pub fn add_files(files: &mut Vec<File>, more: Vec<File>) {
-    files.extend(more);
-    files.sort_by(|one, two| (one.path == BASE, &one.path).cmp(&(two.path == BASE, &two.path)));
-}
 
 /// Whether the file at this path is a portrait.
 pub fn is_portrait(path: &str) -> bool {
@@ -202,12 +196,11 @@ mod tests {
         empty.sentences.clear();
         let food = portrait(PortraitName::Domain("food".to_owned()), "Likes tea.");
         let all = [portrait(PortraitName::Profile, "Lives in Lisbon."), empty, food];
-        let mut files = vec![File { path: BASE.to_owned(), content: String::new() }];
-        add_files(&mut files, portrait_files(all.iter()));
+        let mut files = portrait_files(all.iter());
+        files.sort_by(|one, two| one.path.cmp(&two.path));
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, ["portraits/domain-food.md", "portraits/profile.md", BASE]);
-        let pages = &files[..2];
-        assert!(pages.iter().all(|f| is_portrait(&f.path) && Home::at(&f.path).is_none()));
+        assert_eq!(paths, ["portraits/domain-food.md", "portraits/profile.md"]);
+        assert!(files.iter().all(|f| is_portrait(&f.path) && Home::at(&f.path).is_none()));
         let text = &files[1].content;
         assert!(text.starts_with("# Profile\n\n> Made from your memories."), "{text}");
         assert!(text.contains("- You told me: Lives in Lisbon. [1]\n"), "{text}");

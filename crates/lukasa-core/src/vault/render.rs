@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::episodes::episode_files;
-use super::home::section;
+use super::episodes::episode_pages;
 use super::read::{VaultEntry, VaultNote};
-use super::{Base, File, Home, VaultContents, by_fact, line, shown};
-use crate::fact::{Force, State, Version};
+use super::{Base, File, Home, KeptRows, Outline, PagePart, VaultContents, by_fact, line, shown};
+use crate::fact::{Force, Version};
 use crate::id::FactId;
 use crate::link::Link;
 use crate::time::Timestamp;
@@ -25,119 +24,67 @@ pub struct PreservedParts<'a> {
     pub links: Vec<Link>,
 }
 
-/// One file that is being rendered.
-#[derive(Default)]
-struct Page {
-    /// By heading: the lines of memories, preserved lines of the user, and their notes.
-    sections: BTreeMap<String, Section>,
-    /// The user's own headings, in the order of first use.
-    foreign: Vec<String>,
+impl PreservedParts<'_> {
+    /// The rows of the old base that the next one has.
+    pub fn rows(&self) -> KeptRows {
+        let Some(base) = self.base else { return KeptRows::default() };
+        let held = base.memories.iter().filter(|b| self.facts.contains(&b.memory.fact));
+        let (facts, memories) = (self.facts.clone(), held.cloned().collect());
+        KeptRows { facts, memories, links: self.links.clone() }
+    }
 }
-
-#[derive(Default)]
-struct Section {
-    lines: Vec<String>,
-    notes: Vec<String>,
-}
-
-const WAITING: &str = "Waiting for your yes";
-const GUESSES: &str = "Only guesses so far";
 
 /// Every file of the vault, in the order of their paths, with the base last.
 pub fn render(held: &VaultContents, now: Timestamp, kept: &PreservedParts<'_>) -> Vec<File> {
-    let mut pages: BTreeMap<Home, Page> = BTreeMap::from([(Home::Profile, Page::default())]);
-    let homes: BTreeMap<FactId, (Version, Home)> = by_fact(&held.versions)
-        .into_iter()
-        .filter(|(fact, _)| !kept.facts.contains(fact))
-        .filter_map(|(fact, known)| Some((fact, shown(&known, now)?)))
-        .collect();
+    let facts = by_fact(&held.versions);
+    let mut outline = Outline::default();
+    for known in facts.values() {
+        outline.push(known, now);
+    }
+    outline.leave_out(&kept.facts);
     let mut links: BTreeMap<FactId, Vec<&Link>> = BTreeMap::new();
     for link in &held.links {
         links.entry(link.from).or_default().push(link);
     }
-    for (fact, (version, home)) in &homes {
-        let title = match version.state {
-            State::Proposed => WAITING,
-            State::Candidate => GUESSES,
-            _ => section(version.claim.kind),
-        };
-        let mut text = format!("- {}", write(version, now));
-        for link in links.get(fact).into_iter().flatten() {
-            if let Some((_, there)) = homes.get(&link.to) {
-                text.push_str(&arrow(link, there));
+    let mut files: Vec<File> = Vec::new();
+    for page in outline.pages(kept) {
+        let mut content = String::new();
+        for part in page.parts {
+            match part {
+                PagePart::Text(text) => content.push_str(&text),
+                PagePart::Memories(of_page) => {
+                    for fact in of_page {
+                        let known = facts.get(&fact).map(Vec::as_slice).unwrap_or_default();
+                        let links = links.get(&fact).map(Vec::as_slice).unwrap_or_default();
+                        content.push_str(&lines(known, links, &outline, now));
+                    }
+                }
             }
         }
-        pages.entry(home.clone()).or_default().section(title).lines.push(text);
+        files.push(File { path: page.path, content });
     }
-    for entry in &kept.entries {
-        let page = pages.entry(entry.home.clone()).or_default();
-        page.section(&entry.section).lines.push(entry.raw.clone());
-    }
-    for note in kept.notes {
-        let page = pages.entry(note.home.clone()).or_default();
-        page.section(&note.section).notes.push(note.text.clone());
-    }
-    for path in kept.fronts.keys() {
-        if let Some(home) = Home::at(path) {
-            pages.entry(home).or_default();
+    for (path, content) in episode_pages(&held.episodes) {
+        match files.last_mut().filter(|last| last.path == path) {
+            Some(last) => last.content.push_str(&content),
+            None => files.push(File { path, content }),
         }
     }
-    let mut files: Vec<File> = pages
-        .iter()
-        .map(|(home, page)| {
-            let path = home.path();
-            let front = kept.fronts.get(&path).cloned().unwrap_or_default();
-            File { content: front + &page.write(home), path }
-        })
-        .collect();
-    files.extend(episode_files(&held.episodes));
     files.sort_by(|one, two| one.path.cmp(&two.path));
-    let mut base = Base::of(held, now);
-    if let Some(earlier) = kept.base {
-        base = base.with_facts_of(earlier, &kept.facts).with_links(&kept.links);
-    }
-    files.push(base.write());
+    files.push(Base::of(held, now).with_rows(&kept.rows()).write());
     files
 }
 
-impl Page {
-    fn section(&mut self, title: &str) -> &mut Section {
-        if !is_own_heading(title) && !self.sections.contains_key(title) {
-            self.foreign.push(title.to_owned());
+/// The lines of a memory with its links, given its known versions.
+pub fn lines(known: &[&Version], links: &[&Link], outline: &Outline, now: Timestamp) -> String {
+    let Some((version, _)) = shown(known, now) else { return String::new() };
+    let mut text = format!("- {}", write(version, now));
+    for link in links {
+        if let Some(there) = outline.home(link.to) {
+            text.push_str(&arrow(link, there));
         }
-        self.sections.entry(title.to_owned()).or_default()
     }
-
-    fn write(&self, home: &Home) -> String {
-        let mut out = format!("# {}\n\n> {}\n", home.title(), home.introduction());
-        let ours = crate::fact::Kind::ALL.iter().map(|kind| section(*kind));
-        let foreign = self.foreign.iter().map(String::as_str).filter(|title| !title.is_empty());
-        let titles = [""].into_iter().chain(ours).chain([WAITING, GUESSES]).chain(foreign);
-        for title in titles {
-            let Some(section) = self.sections.get(title) else { continue };
-            if !title.is_empty() {
-                out.push_str(&format!("\n## {title}\n"));
-            }
-            if !section.lines.is_empty() {
-                out.push('\n');
-                for line in &section.lines {
-                    out.push_str(line);
-                    out.push('\n');
-                }
-            }
-            for note in &section.notes {
-                out.push_str(&format!("\n{note}\n"));
-            }
-        }
-        out
-    }
-}
-
-/// Whether a heading is a generated one.
-fn is_own_heading(title: &str) -> bool {
-    title == WAITING
-        || title == GUESSES
-        || crate::fact::Kind::ALL.iter().any(|kind| section(*kind) == title)
+    text.push('\n');
+    text
 }
 
 /// A memory's line, without its bullet.

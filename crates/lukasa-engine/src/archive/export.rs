@@ -1,10 +1,13 @@
 //! Export: everything stored about a user, read block by block from one snapshot.
 
+use std::sync::Arc;
+
 use lukasa_core::archive::DomainLine;
 use lukasa_core::policy::Patch;
-use lukasa_core::vault::{self, File};
+use lukasa_core::vault::PreservedParts;
 use lukasa_core::{
-    Caller, Domain, Episode, Link, Observation, Operation, Session, Timestamp, Turn, Version,
+    Caller, Domain, Episode, Link, Observation, Operation, ProjectScope, Session, Timestamp, Turn,
+    Version,
 };
 use lukasa_store::blocks::Blocks;
 use lukasa_store::context::Usage;
@@ -14,6 +17,7 @@ use super::Archives;
 use crate::cpu::CpuPool;
 use crate::error::Result;
 use crate::state::{MemorySummary, summarize};
+use crate::vault::{FileList, FileSink, MemoryFiles};
 
 /// An export in progress. All of its rows are from the snapshot it was opened with, whatever is
 /// written meanwhile. Rows are in blocks of bounded size, one kind after the other; one kind is read
@@ -38,15 +42,12 @@ impl ExportSnapshot {
         summarize(&self.scope, &self.cpu).await
     }
 
-    /// The readable pages: the files of the vault, without its hidden files.
-    pub async fn pages(&self, now: Timestamp) -> Result<Vec<File>> {
-        let contents = crate::vault::load_contents(&self.scope).await?;
-        let render = move || {
-            let mut files = vault::render(&contents, now, &vault::PreservedParts::default());
-            files.retain(|file| !file.path.starts_with('.'));
-            files
-        };
-        self.cpu.run(render).await
+    /// Writes the readable pages into a sink: the files of the vault, without its hidden files.
+    pub async fn write_pages<S: FileSink>(&self, now: Timestamp, sink: S) -> Result<S> {
+        let files = MemoryFiles::open(&self.scope, &self.cpu, &ProjectScope::All, now).await?;
+        let outline = Arc::clone(files.outline());
+        let list = move || FileList::of(&outline, &PreservedParts::default(), Vec::new());
+        files.write(self.cpu.run(list).await?, Vec::new(), sink).await
     }
 
     /// Every version of the facts in the trash, or of the others.

@@ -271,7 +271,7 @@ impl Recall {
         drop(span);
         let model = matching.as_ref().map(|v| v.embedder.model().name.clone());
         if let Some(vector) = matching.filter(|_| looked.unembedded) {
-            self.embeddings.fill_later(scope.tenant(), scope.user(), vector.embedder);
+            self.embeddings.fill_later(scope.tenant(), scope.user(), vector.embedder, now);
         }
         let (started, span) = ((self.parts.ticks)(), stage_span("fetch"));
         // A version of the past has another end of its known period than the current one.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lukasa_core::admission::{Writer, may_forget};
 use lukasa_core::archive::{lower_version, screen_episode};
 use lukasa_core::record::{self, Provenance};
-use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan, VaultContents};
+use lukasa_core::vault::{BASE, FileProblem, PlanStep, PlannedChange, SyncPlan};
 use lukasa_core::{
     CallerKind, Changes, Claim, EpisodeEdit, EpisodeId, FactId, Force, Link, Origin, Period,
     Project, Refusal, State, Verb, Version, VersionId, Voice,
@@ -50,16 +50,36 @@ pub(super) struct PlanRun<'a> {
 }
 
 impl<'a> PlanRun<'a> {
-    pub(super) fn start(writing: Writing<'a>, contents: &VaultContents, trusted: bool) -> Self {
+    /// A run on the versions that a plan was made from. Active rules with the keys of these, and of
+    /// those that are restored, are read here: no other rule can be in conflict.
+    pub(super) async fn start(
+        writing: Writing<'a>,
+        versions: Vec<Version>,
+        plan: &SyncPlan,
+        trusted: bool,
+    ) -> Result<Self> {
+        let rules = versions.iter().chain(&plan.restores);
+        let rules = rules.filter(|version| version.claim.force == Force::Hard);
+        let keys: BTreeSet<&String> = rules.filter_map(|v| v.claim.key.as_ref()).collect();
+        let keys: Vec<String> = keys.into_iter().cloned().collect();
         let mut known: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
-        let mut hard: BTreeMap<RulePlace, BTreeSet<FactId>> = BTreeMap::new();
-        for version in &contents.versions {
-            if version.claim.force == Force::Hard {
-                hard.entry(rule_place(&version.claim)).or_default().insert(version.fact);
-            }
-            known.entry(version.fact).or_default().push(version.clone());
+        for version in versions {
+            known.entry(version.fact).or_default().push(version);
         }
-        Self {
+        if !keys.is_empty() {
+            let mut others: BTreeMap<FactId, Vec<Version>> = BTreeMap::new();
+            for rule in fact::rules_with_keys(&writing.scope, &keys).await? {
+                others.entry(rule.fact).or_default().push(rule);
+            }
+            for (fact, rules) in others {
+                known.entry(fact).or_insert(rules);
+            }
+        }
+        let mut hard: BTreeMap<RulePlace, BTreeSet<FactId>> = BTreeMap::new();
+        for version in known.values().flatten().filter(|v| v.claim.force == Force::Hard) {
+            hard.entry(rule_place(&version.claim)).or_default().insert(version.fact);
+        }
+        Ok(Self {
             writing,
             known,
             hard,
@@ -70,7 +90,7 @@ impl<'a> PlanRun<'a> {
             trusted,
             edited: Vec::new(),
             domain_names: None,
-        }
+        })
     }
 
     /// Applies the plan; the returned plan lists what was applied and what was refused.

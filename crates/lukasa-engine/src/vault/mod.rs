@@ -5,16 +5,18 @@
 mod apply;
 mod command;
 mod conversations;
+mod fact_blocks;
+mod files;
+mod related;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::try_join;
 use lukasa_core::vault::{
-    self, File, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
+    self, File, KeptRows, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
 };
 use lukasa_core::{Caller, CallerKind, FactId, OperationId, ProjectScope, Timestamp, Verb};
-use lukasa_store::{Scope, everything, fact, learning, operation, passage};
+use sha2::Sha256;
 
 use crate::audit::AuditLog;
 use crate::error::{Error, Result};
@@ -23,24 +25,28 @@ use crate::portraits::Portraits;
 use crate::request::Request;
 use crate::sessions::Sessions;
 use crate::signing::Signatures;
+use crate::state::unwritten;
 use crate::transaction::{Outcome, Transactions, WriteStart};
 use apply::PlanRun;
+use related::RelatedContents;
 
 pub use command::{Command, CommandAnswer};
+pub use files::FileSink;
+pub(crate) use files::{FileList, MemoryFiles};
 
 /// Maximum number of changes per sync: every change needs an id or two, and the ids of an operation
 /// are limited.
 const MAX_CHANGES: usize = 20_000;
 
-/// Result of a sync.
+/// Result of a sync, with the sink of its files.
 #[derive(Debug, Clone)]
-pub struct SyncReport {
+pub struct SyncReport<S = Vec<File>> {
     /// The operation to undo; `None` if nothing was written.
     pub operation: Option<OperationId>,
     /// What was applied, what is in conflict, and what was refused.
     pub plan: SyncPlan,
     /// The files after the sync: lines that were refused are unchanged.
-    pub files: Vec<File>,
+    pub files: S,
 }
 
 /// A memory as files.
@@ -66,31 +72,26 @@ impl Vault {
         Self { parts, transactions, sessions, portraits, signatures, audit }
     }
 
-    /// All of a memory as files, without its conversations.
-    pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<Vec<File>> {
-        let mut files = self.export_pages(caller, &ProjectScope::All, now).await?;
-        vault::add_files(&mut files, self.portrait_files(caller, &[], now).await?);
-        Ok(files)
-    }
-
-    /// The files of the memories and episodes of these projects, and the base.
-    async fn export_pages(
+    /// Writes all of a memory as files into a sink, with more files such as its conversations.
+    pub async fn export<S: FileSink>(
         &self,
         caller: &Caller,
-        projects: &ProjectScope,
+        mut more: Vec<File>,
         now: Timestamp,
-    ) -> Result<Vec<File>> {
+        sink: S,
+    ) -> Result<S> {
+        more.extend(self.portrait_files(caller, &[], now).await?);
         let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "vault", now).await?;
-        let (contents, hidden) = load_contents_in(&scope, projects).await?;
+        let files = MemoryFiles::open(&scope, &self.parts.cpu, &ProjectScope::All, now).await?;
+        let outline = Arc::clone(files.outline());
+        let list = move || FileList::of(&outline, &PreservedParts::default(), more);
+        let list = self.parts.cpu.run(list).await?;
+        let sink = files.write(list, Vec::new(), sink).await?;
+        let (sink, digest) = files.write_base(KeptRows::default(), sink).await?;
+        // Signing may need a connection of its own.
         drop(scope);
-        let projects = projects.clone();
-        let render = move || {
-            let seen = seen_contents(&contents, &projects, &hidden, now);
-            vault::render(seen.as_ref().unwrap_or(&contents), now, &PreservedParts::default())
-        };
-        let files = self.parts.cpu.run(render).await?;
-        self.signatures.sign_base(caller.tenant, caller.user, files).await
+        self.sign_base(caller, digest, sink).await
     }
 
     /// The portraits as files; those that were edited stay as they are.
@@ -107,16 +108,30 @@ impl Vault {
         Ok(files)
     }
 
+    /// Adds the signature of a base that was written last.
+    async fn sign_base<S: FileSink>(
+        &self,
+        caller: &Caller,
+        digest: Sha256,
+        mut sink: S,
+    ) -> Result<S> {
+        let signature = self.signatures.sign_base(caller.tenant, caller.user, digest).await?;
+        let row = vault::signature_row(signature);
+        sink.write(&row).map_err(|error| unwritten(&error))?;
+        Ok(sink)
+    }
+
     /// Previews a sync of these files.
     pub async fn plan(&self, caller: &Caller, files: &[File], now: Timestamp) -> Result<SyncPlan> {
         let base_signed =
             self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
         let read = self.read(files).await?;
         let scope = self.transactions.read(caller, now).await?;
-        let contents = load_contents(&scope).await?;
-        let missing = missing_content(&scope, &read, &contents).await?;
+        let related =
+            RelatedContents::load(&scope, &self.parts.cpu, &read, &ProjectScope::All, now).await?;
+        let missing = related.missing(&scope, &read).await?;
         drop(scope);
-        let (_, plan) = self.make_plan(read, contents, missing, now).await?;
+        let (_, plan) = self.make_plan(read, related.contents, missing, now).await?;
         Ok(SyncPlan { base_signed, ..plan })
     }
 
@@ -125,34 +140,37 @@ impl Vault {
     /// What is restored from a base keeps its origin and consent only if this installation signed
     /// the base for this user, or if a human declares that they trust it. From any other base,
     /// memories are restored as imports, and nothing is accepted or confirmed.
-    pub async fn apply(
+    pub async fn apply<S: FileSink>(
         &self,
         request: &Request,
         files: &[File],
         trust: bool,
-    ) -> Result<SyncReport> {
+        sink: S,
+    ) -> Result<SyncReport<S>> {
         let (caller, now) = (&request.caller, request.moment.now);
         let base_signed =
             self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
         let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
         let read = self.read(files).await?;
+        let (cpu, all) = (&self.parts.cpu, ProjectScope::All);
         let (plan, operation) = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => {
-                let contents = load_contents(&writing.scope).await?;
-                let missing = missing_content(&writing.scope, &read, &contents).await?;
+                let related = RelatedContents::load(&writing.scope, cpu, &read, &all, now).await?;
+                let missing = related.missing(&writing.scope, &read).await?;
                 let (contents, plan) =
-                    self.make_plan(Arc::clone(&read), contents, missing, now).await?;
-                let (plan, outcome) = PlanRun::start(writing, &contents, trusted).run(plan).await?;
+                    self.make_plan(Arc::clone(&read), related.contents, missing, now).await?;
+                let run = PlanRun::start(writing, contents.versions, &plan, trusted).await?;
+                let (plan, outcome) = run.run(plan).await?;
                 (plan, outcome.operation)
             }
             // A repeated request: edits made since wait for another request.
             WriteStart::Repeated(outcome) => {
                 let scope = self.transactions.read(&request.caller, now).await?;
-                let contents = load_contents(&scope).await?;
-                let missing = missing_content(&scope, &read, &contents).await?;
+                let related = RelatedContents::load(&scope, cpu, &read, &all, now).await?;
+                let missing = related.missing(&scope, &read).await?;
                 drop(scope);
                 let (_, mut plan) =
-                    self.make_plan(Arc::clone(&read), contents, missing, now).await?;
+                    self.make_plan(Arc::clone(&read), related.contents, missing, now).await?;
                 for step in std::mem::take(&mut plan.steps) {
                     plan.held.extend(step.fact);
                     plan.kept.extend(step.entry);
@@ -160,28 +178,27 @@ impl Vault {
                 (plan, outcome.operation)
             }
         };
+        let stay = files.iter().filter(|file| plan.kept_files.contains(&file.path));
+        let stay: Vec<File> = stay.cloned().collect();
+        let portraits = self.portrait_files(caller, &read.edited_portraits, now).await?;
         let scope = self.transactions.read(caller, now).await?;
-        let contents = load_contents(&scope).await?;
-        drop(scope);
-        let parsed = Arc::clone(&read);
-        let render = move || {
-            let kept = preserved_parts(&parsed, &plan);
-            let (written, carries_over) =
-                (vault::render(&contents, now, &kept), carries_over(&kept));
-            (written, carries_over, plan)
+        let mut written = MemoryFiles::open(&scope, cpu, &all, now).await?;
+        written.leave_out(&plan.held);
+        let outline = Arc::clone(written.outline());
+        let list = move || {
+            let kept = preserved_parts(&read, &plan);
+            let list = FileList::of(&outline, &kept, portraits);
+            (list, kept.rows(), carries_over(&kept), plan)
         };
-        let (mut written, carries_over, plan) = self.parts.cpu.run(render).await?;
-        let stays = |path: &str| plan.kept_files.contains(path);
-        written.retain(|file| !stays(&file.path));
-        let stay = files.iter().filter(|file| stays(&file.path)).cloned().collect();
+        let (list, kept, carries_over, plan) = cpu.run(list).await?;
+        let sink = written.write(list, stay, sink).await?;
+        let (mut sink, digest) = written.write_base(kept, sink).await?;
+        drop(scope);
         // Rows carried over from an unsigned base must not be signed now.
         if base_signed || !carries_over {
-            written = self.signatures.sign_base(caller.tenant, caller.user, written).await?;
+            sink = self.sign_base(caller, digest, sink).await?;
         }
-        vault::add_files(&mut written, stay);
-        let portraits = self.portrait_files(caller, &read.edited_portraits, now).await?;
-        vault::add_files(&mut written, portraits);
-        Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files: written })
+        Ok(SyncReport { operation, plan: SyncPlan { base_signed, ..plan }, files: sink })
     }
 
     /// Parses files.
@@ -208,79 +225,12 @@ impl Vault {
     }
 }
 
-/// Loads everything that a vault shows.
-pub(crate) async fn load_contents(scope: &Scope) -> Result<VaultContents> {
-    let (versions, links, episodes) = try_join!(
-        everything::versions(scope),
-        everything::links(scope),
-        everything::episodes(scope)
-    )?;
-    Ok(VaultContents { versions, links, episodes })
-}
-
-/// Loads everything, and the names of the sessions that are not seen in these projects.
-async fn load_contents_in(
-    scope: &Scope,
-    projects: &ProjectScope,
-) -> Result<(VaultContents, BTreeSet<String>)> {
-    let contents = load_contents(scope).await?;
-    if *projects == ProjectScope::All {
-        return Ok((contents, BTreeSet::new()));
-    }
-    let sessions = passage::session_projects(scope).await?.into_iter();
-    let hidden = sessions.filter(|(_, project)| !projects.admits(Some(project)));
-    Ok((contents, hidden.map(|(session, _)| session).collect()))
-}
-
-/// The part of the contents that is seen in these projects; `None` if it is all of them.
-fn seen_contents(
-    contents: &VaultContents,
-    projects: &ProjectScope,
-    hidden: &BTreeSet<String>,
-    now: Timestamp,
-) -> Option<VaultContents> {
-    let is_part = *projects != ProjectScope::All;
-    is_part.then(|| contents.seen_in(projects, hidden, now))
-}
-
-/// What files with a base have that this memory never had.
-async fn missing_content(
-    scope: &Scope,
-    read: &ParsedVault,
-    contents: &VaultContents,
-) -> Result<MissingContent> {
-    let known: BTreeSet<FactId> = contents.versions.iter().map(|v| v.fact).collect();
-    let based: BTreeSet<FactId> = read.base.memories.iter().map(|b| b.memory.fact).collect();
-    let unknown: Vec<FactId> = based.difference(&known).copied().collect();
-    let mut missing = MissingContent::default();
-    if !unknown.is_empty() {
-        let ever = fact::ever_existing(scope, &unknown).await?;
-        missing.facts = unknown.into_iter().filter(|fact| !ever.contains(fact)).collect();
-    }
-    missing.everything = !read.base.episodes.is_empty() && is_untouched(scope, contents).await?;
-    Ok(missing)
-}
-
 /// Refuses a plan with more changes than one operation can have.
 fn check_size(plan: &SyncPlan) -> Result<()> {
     if plan.restores.len() + plan.links.len() + plan.steps.len() > MAX_CHANGES {
         return Err(Error::invalid("files", "at most 20000 changes in one sync"));
     }
     Ok(())
-}
-
-/// Whether nothing was ever written to this memory: a removed session leaves no trace except its
-/// operation, and must not be restored.
-async fn is_untouched(scope: &Scope, contents: &VaultContents) -> Result<bool> {
-    if !contents.versions.is_empty() || !contents.episodes.is_empty() {
-        return Ok(false);
-    }
-    let (last, sessions, passes) = try_join!(
-        operation::last_at(scope),
-        everything::has_sessions(scope),
-        learning::passes(scope, None, 1)
-    )?;
-    Ok(last.is_none() && !sessions && passes.is_empty())
 }
 
 /// The parts of the files that stay unchanged after a sync.

@@ -256,13 +256,18 @@ async fn orders_and_secrets_in_episodes_of_a_vault_are_left_out() {
     let story = story_summarising(SUMMARY, vec![]).await;
     learn_from(&story, "c", vague()).await;
     learn_from(&story, "d", vague()).await;
-    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let mut files = story
+        .engine
+        .vault
+        .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+        .await
+        .unwrap();
     let base = files.iter_mut().find(|file| file.path == lukasa_core::vault::BASE).unwrap();
     let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD";
     base.content = base.content.replacen(SUMMARY, ORDER, 1);
     base.content = base.content.replacen(SUMMARY, &format!("The key is {secret}"), 1);
     let bob = Caller::human(story.tenant, "bob", "local");
-    story.engine.vault.apply(&story.by(bob.clone()), &files, true).await.unwrap();
+    story.engine.vault.apply(&story.by(bob.clone()), &files, true, Vec::new()).await.unwrap();
     let page = story.engine.learning.episodes(&bob, None, None, 10, story.now()).await.unwrap();
     let summaries: Vec<_> = page.0.iter().map(|episode| episode.summary.as_str()).collect();
     assert!(summaries.len() == 1 && summaries[0].contains("[secret]"), "{summaries:?}");
@@ -427,10 +432,20 @@ async fn episode_with_only_its_title_edited_is_withdrawn_when_a_turn_is_trashed(
         learn_from(&story, "c", vague()).await;
         let [old] = &listed(&story).await[..] else { panic!("one episode") };
         if by_vault {
-            let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+            let mut files = story
+                .engine
+                .vault
+                .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+                .await
+                .unwrap();
             let page = files.iter_mut().find(|file| file.path.starts_with("episodes/")).unwrap();
             page.content = page.content.replace("A chat", "Flooring");
-            let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+            let synced = story
+                .engine
+                .vault
+                .apply(&story.request(), &files, false, Vec::new())
+                .await
+                .unwrap();
             assert!(synced.plan.problems.is_empty());
         } else {
             let edit = EpisodeEdit { title: Some(Some("Flooring".into())), summary: None };
@@ -452,11 +467,17 @@ async fn episode_with_only_its_title_edited_is_withdrawn_when_a_turn_is_trashed(
 async fn vault_edit_of_an_episode_is_a_step_that_undo_reverses() {
     let story = story_summarising(SUMMARY, vec![]).await;
     learn_from(&story, "c", vague()).await;
-    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let mut files = story
+        .engine
+        .vault
+        .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+        .await
+        .unwrap();
     let page = files.iter_mut().find(|file| file.path.starts_with("episodes/")).unwrap();
     page.content = page.content.replace(SUMMARY, EDITED).replace("A chat", "Flooring");
     let page = page.clone();
-    let by_assistant = story.engine.vault.apply(&story.by(story.assistant()), &files, false).await;
+    let by_assistant =
+        story.engine.vault.apply(&story.by(story.assistant()), &files, false, Vec::new()).await;
     let by_assistant = by_assistant.unwrap();
     assert!(by_assistant.plan.steps.is_empty());
     assert_eq!(by_assistant.plan.problems.len(), 1);
@@ -464,16 +485,19 @@ async fn vault_edit_of_an_episode_is_a_step_that_undo_reverses() {
     let plan = story.engine.vault.plan(&story.alice(), &files, story.now()).await.unwrap();
     let steps: Vec<&str> = plan.steps.iter().map(|step| step.what.as_str()).collect();
     assert_eq!(steps, ["episode"]);
-    let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    let synced =
+        story.engine.vault.apply(&story.request(), &files, false, Vec::new()).await.unwrap();
     assert!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
     let [new] = &listed(&story).await[..] else { panic!("one episode") };
     assert_eq!((new.title.as_deref(), new.summary.as_str()), (Some("Flooring"), EDITED));
     let written = synced.files.iter().find(|file| file.path == page.path).unwrap();
     assert!(written.content.contains(EDITED) && written.content != page.content, "a new mark");
-    let again = story.engine.vault.apply(&story.request(), &synced.files, false).await.unwrap();
+    let again =
+        story.engine.vault.apply(&story.request(), &synced.files, false, Vec::new()).await.unwrap();
     assert!(again.operation.is_none() && again.plan.problems.is_empty());
     // The old files name a summary that was replaced.
-    let stale = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    let stale =
+        story.engine.vault.apply(&story.request(), &files, false, Vec::new()).await.unwrap();
     assert!(stale.operation.is_none() && stale.plan.problems.len() == 1);
     story.pass(1);
     story.engine.undo.undo(&story.request(), synced.operation.unwrap()).await.unwrap();
@@ -487,7 +511,12 @@ async fn undo_of_a_vault_sync_restores_the_summaries_of_all_sessions_that_it_edi
     for session in sessions {
         learn_from(&story, session, vague()).await;
     }
-    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let mut files = story
+        .engine
+        .vault
+        .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+        .await
+        .unwrap();
     for page in files.iter_mut().filter(|file| file.path.starts_with("episodes/")) {
         page.content = page.content.replace(SUMMARY, EDITED);
     }
@@ -500,7 +529,8 @@ async fn undo_of_a_vault_sync_restores_the_summaries_of_all_sessions_that_it_edi
         assert!(page.len() == 3 && page.iter().all(|one| one.summary == words), "{page:?}");
     };
     all_are(SUMMARY).await;
-    let synced = story.engine.vault.apply(&story.request(), &files, false).await.unwrap();
+    let synced =
+        story.engine.vault.apply(&story.request(), &files, false, Vec::new()).await.unwrap();
     assert!(synced.plan.problems.is_empty(), "{:?}", synced.plan.problems);
     all_are(EDITED).await;
     let mut operation = synced.operation.unwrap();

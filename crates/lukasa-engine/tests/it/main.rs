@@ -53,5 +53,6 @@ mod story;
 mod times;
 mod undo;
 mod vault;
+mod vault_blocks;
 mod vault_read_only;
 mod vault_trust;

@@ -189,6 +189,16 @@ async fn removed_turn_of_a_packed_session_is_not_found_and_the_others_are() {
     assert_eq!(found(&other_server(&story), &story).await, ["Likes tomato soup"]);
 }
 
+/// How many vectors the user has of each model, packed ones included.
+async fn vectors(story: &Story) -> [i64; 2] {
+    let sql = "select (select count(*) from embedding where model = $1) \
+                 + (select count(*) from packed_session, unnest(vectors) v \
+                     where model = $1 and v is not null)";
+    let admin = story.database.admin().await;
+    let count = async |model: &str| admin.query_one(sql, &[&model]).await.unwrap().get::<_, i64>(0);
+    [count("scripted-32").await, count("scripted-64").await]
+}
+
 #[tokio::test]
 async fn turn_restored_in_a_trashed_session_is_found_once_the_session_is_restored() {
     let story = story_with_closed_session().await;
@@ -228,20 +238,67 @@ async fn packed_session_has_the_revision_of_vectors_stored_after_its_passages() 
 }
 
 #[tokio::test]
-async fn packed_sessions_are_embedded_with_another_model_and_stay_unpacked_for_both() {
+async fn switched_model_can_be_reversed_before_its_vectors_are_removed() {
     let story = story_with_closed_session().await;
     upkeep(&story).await;
     let before = found(&story.engine, &story).await;
-    let lacking = story.engine.embeddings.count_missing("scripted-64").await.unwrap();
-    assert_eq!(lacking, (5, 5));
-    let made = story.engine.embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
+    let embeddings = &story.engine.embeddings;
+    assert_eq!(embeddings.count_missing("scripted-64").await.unwrap(), (5, 5));
+    let made = embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
     assert_eq!(made, 5);
-    assert_eq!(rows(&story).await, [8, 8, 0, 0]);
-    story.engine.embeddings.switch_model("scripted-64", story.now()).await.unwrap();
+    assert_eq!((rows(&story).await, vectors(&story).await), ([8, 8, 0, 0], [5, 5]));
     upkeep(&story).await;
-    assert_eq!(rows(&story).await, [8, 8, 0, 0], "the vectors of both models are kept");
-    story.engine.embeddings.switch_model("scripted-32", story.now()).await.unwrap();
+    assert_eq!(vectors(&story).await, [5, 5], "a model that was never in use is kept");
+    embeddings.switch_model("scripted-64", story.now()).await.unwrap();
+    embeddings.switch_model("scripted-32", story.now()).await.unwrap();
     assert_eq!(found(&other_server(&story), &story).await, before);
+    upkeep(&story).await;
+    assert_eq!((rows(&story).await, vectors(&story).await), ([0, 0, 1, 8], [5, 0]));
+    assert_eq!(found(&other_server(&story), &story).await, before);
+}
+
+#[tokio::test]
+async fn vectors_of_a_replaced_model_are_removed_and_sessions_packed_again() {
+    let story = story_with_closed_session().await;
+    upkeep(&story).await;
+    let is_queued = "select exists (select 1 from job where kind = 'upkeep')";
+    let admin = story.database.admin().await;
+    admin.batch_execute("delete from job; update users set looked_after = false").await.unwrap();
+    let embeddings = &story.engine.embeddings;
+    embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
+    let queued: bool = admin.query_one(is_queued, &[]).await.unwrap().get(0);
+    assert!(queued, "upkeep of a user who does not write");
+    embeddings.switch_model("scripted-64", story.now()).await.unwrap();
+    let switched = found(&other_server(&story), &story).await;
+    upkeep(&story).await;
+    assert_eq!((rows(&story).await, vectors(&story).await), ([0, 0, 1, 8], [0, 5]));
+    assert_eq!(found(&other_server(&story), &story).await, switched);
+    assert_eq!(embeddings.count_missing("scripted-64").await.unwrap(), (5, 0));
+}
+
+#[tokio::test]
+async fn session_packed_with_a_replaced_model_loses_its_vectors_and_is_embedded_when_asked_for() {
+    let story = story_with_closed_session().await;
+    upkeep(&story).await;
+    let embeddings = &story.engine.embeddings;
+    story.pass(60);
+    embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
+    embeddings.switch_model("scripted-64", story.now()).await.unwrap();
+    upkeep(&story).await;
+    assert_eq!(vectors(&story).await, [0, 5]);
+    // Switched back without embedding anything.
+    embeddings.switch_model("scripted-32", story.now()).await.unwrap();
+    // The first write queues upkeep again; its memory is embedded.
+    story.save("Likes basil").await;
+    upkeep(&story).await;
+    assert_eq!((rows(&story).await, vectors(&story).await), ([0, 0, 1, 8], [1, 0]));
+    embeddings.reembed("scripted-32", story.now(), |_| ()).await.unwrap();
+    upkeep(&story).await;
+    assert_eq!((rows(&story).await, vectors(&story).await), ([0, 0, 1, 8], [6, 0]));
+    // A replaced model that is embedded with again keeps its vectors until it is replaced again.
+    embeddings.reembed("scripted-64", story.now(), |_| ()).await.unwrap();
+    upkeep(&story).await;
+    assert_eq!(vectors(&story).await, [6, 6]);
 }
 
 #[tokio::test]

@@ -16,9 +16,9 @@ async fn scope(story: &Story) -> Scope {
 /// The hash of all rows at once.
 async fn whole_hash(story: &Story) -> StateHash {
     let scope = scope(story).await;
-    let versions = everything::versions(&scope).await.unwrap();
-    let links = everything::links(&scope).await.unwrap();
-    let episodes = everything::episodes(&scope).await.unwrap();
+    let versions = everything::version_blocks(&scope).await.unwrap().all().await.unwrap();
+    let links = everything::open_link_blocks(&scope).await.unwrap().all().await.unwrap();
+    let episodes = everything::episode_blocks(&scope).await.unwrap().all().await.unwrap();
     let sessions = everything::session_blocks(&scope).await.unwrap().all().await.unwrap();
     let turns = everything::turn_blocks(&scope).await.unwrap().all().await.unwrap();
     let observations = everything::observation_blocks(&scope).await.unwrap().all().await.unwrap();

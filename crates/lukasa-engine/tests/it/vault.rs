@@ -13,17 +13,17 @@ use crate::story::Story;
 
 impl Story {
     async fn export(&self, caller: &Caller) -> Vec<File> {
-        self.engine.vault.export(caller, self.now()).await.unwrap()
+        self.engine.vault.export(caller, Vec::new(), self.now(), Vec::new()).await.unwrap()
     }
 
     async fn sync_by(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
-        self.engine.vault.apply(&self.by(caller), files, false).await.unwrap()
+        self.engine.vault.apply(&self.by(caller), files, false, Vec::new()).await.unwrap()
     }
 
     async fn sync_trusting(&self, caller: Caller, files: &[File]) -> SyncReport {
         self.pass(1);
-        self.engine.vault.apply(&self.by(caller), files, true).await.unwrap()
+        self.engine.vault.apply(&self.by(caller), files, true, Vec::new()).await.unwrap()
     }
 
     async fn sync(&self, files: &[File]) -> SyncReport {
@@ -183,7 +183,7 @@ async fn vault_sync_trust_is_limited_to_the_callers() {
     let tool = Caller::key(story.tenant, "bob", "k2", Origin::Tool);
     let synced = story.sync_by(tool.clone(), &files).await;
     assert_eq!(synced.plan.problems, []);
-    let held = story.engine.vault.export(&tool, story.now()).await.unwrap();
+    let held = story.engine.vault.export(&tool, Vec::new(), story.now(), Vec::new()).await.unwrap();
     let base = lukasa_core::vault::read(&held).base;
     assert!(!base.memories.is_empty());
     for based in &base.memories {

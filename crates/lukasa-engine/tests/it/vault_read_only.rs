@@ -12,7 +12,7 @@ const PROFILE: &str = "portraits/profile.md";
 
 async fn sync(story: &Story, files: &[File]) -> SyncReport {
     story.pass(1);
-    story.engine.vault.apply(&story.request(), files, false).await.unwrap()
+    story.engine.vault.apply(&story.request(), files, false, Vec::new()).await.unwrap()
 }
 
 fn text<'a>(files: &'a mut [File], path: &str) -> &'a mut String {
@@ -23,7 +23,12 @@ fn text<'a>(files: &'a mut [File], path: &str) -> &'a mut String {
 async fn vault_portraits_follow_the_memories_and_their_edits_are_reported() {
     let story = Story::begin().await;
     story.save("Lives in Lisbon").await;
-    let mut files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let mut files = story
+        .engine
+        .vault
+        .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+        .await
+        .unwrap();
     assert!(text(&mut files, PROFILE).contains("Lives in Lisbon"));
     // The portrait is older than the edited memory; it was not edited itself.
     let profile = text(&mut files, "profile.md");
@@ -59,7 +64,12 @@ async fn vault_portraits_leave_out_closed_domains() {
     story.pass(1);
     story.engine.facts.save(&story.request(), new).await.unwrap();
     let portraits = async || {
-        let files = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+        let files = story
+            .engine
+            .vault
+            .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+            .await
+            .unwrap();
         files.into_iter().filter(|file| is_portrait(&file.path)).collect::<Vec<_>>()
     };
     let open = portraits().await;
@@ -86,7 +96,12 @@ async fn vault_conversations_show_what_a_transcript_shows() {
     say("gone", "I like planes.").await;
     story.pass(1);
     story.engine.sessions.trash(&story.request(), "gone").await.unwrap();
-    let plain = story.engine.vault.export(&story.alice(), story.now()).await.unwrap();
+    let plain = story
+        .engine
+        .vault
+        .export(&story.alice(), Vec::new(), story.now(), Vec::new())
+        .await
+        .unwrap();
     assert!(plain.iter().all(|file| !file.content.contains("trains")), "only on request");
     let export = async || {
         story.engine.vault.export_conversations(&story.alice(), story.now()).await.unwrap()

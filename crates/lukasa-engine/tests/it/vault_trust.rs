@@ -26,7 +26,7 @@ impl Story {
     }
 
     async fn files_of(&self, caller: &Caller) -> Vec<File> {
-        self.engine.vault.export(caller, self.now()).await.unwrap()
+        self.engine.vault.export(caller, Vec::new(), self.now(), Vec::new()).await.unwrap()
     }
 
     async fn versions_of(&self, caller: &Caller) -> Vec<Version> {
@@ -41,7 +41,7 @@ impl Story {
         trust: bool,
     ) -> lukasa_engine::vault::SyncReport {
         self.pass(1);
-        self.engine.vault.apply(&self.by(caller.clone()), files, trust).await.unwrap()
+        self.engine.vault.apply(&self.by(caller.clone()), files, trust, Vec::new()).await.unwrap()
     }
 
     fn bob(&self) -> Caller {

@@ -51,26 +51,14 @@ use serde_json::json;
 
 use crate::api::code::ErrorCode;
 use crate::postgres::{self, DataFolderServer, ManagedPostgres};
-
-/// What `lukasa --version` prints; `-V` prints the number alone.
-const LONG_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\ncommit:   ",
-    env!("LUKASA_BUILD_COMMIT"),
-    "\ntarget:   ",
-    env!("LUKASA_BUILD_TARGET"),
-    "\nprofile:  ",
-    env!("LUKASA_BUILD_PROFILE"),
-    "\nfeatures: ",
-    env!("LUKASA_BUILD_FEATURES")
-);
+use crate::version;
 
 /// Long-term memory for AI assistants that its user can read, correct, undo and erase.
 #[derive(Debug, Parser)]
 #[command(
     name = "lukasa",
     version,
-    long_version = LONG_VERSION,
+    long_version = version::long_version(),
     propagate_version = true,
     after_help = "\
 First steps:
@@ -349,7 +337,8 @@ struct TenantArgs {
 /// 2 MB that Tokio gives.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-pub fn main() -> ExitCode {
+pub fn main(commit: &'static str) -> ExitCode {
+    version::set_commit(commit);
     // Before the arguments are read: their defaults are variables.
     if let Err(error) = env_file::load() {
         return fail(&error);

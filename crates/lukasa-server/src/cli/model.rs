@@ -99,7 +99,8 @@ impl GetModelArgs {
 #[command(after_help = "\
 The new embeddings are stored beside the old ones, user by user, while the server uses the old model.
 The command can be stopped and started again: it continues where it was. When all are computed, the new
-model is put in use in one step; every server follows within a second. Switching back is one step too:
+model is put in use in one step; every server follows within a second. Switching back is one step too,
+for a day; then the old embeddings are removed:
   lukasa reembed --switch potion-base-8M")]
 pub struct ReembedArgs {
     #[command(flatten)]

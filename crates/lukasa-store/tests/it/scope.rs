@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use lukasa_core::{TenantId, Timestamp, UserId};
+use lukasa_core::audit::{AuditEntry, AuditEvent};
+use lukasa_core::job::Task;
+use lukasa_core::{Ids, TenantId, Timestamp, UserId};
 use lukasa_store::testing::TestDatabase;
-use lukasa_store::{Error, directory, domain, fact};
+use lukasa_store::{Batch, Error, audit, directory, domain, fact, job};
 
 fn acme() -> TenantId {
     TenantId::named("acme")
@@ -97,6 +99,55 @@ async fn cancelled_request_leaves_no_settings_on_connection() {
     // The only connection still works, and without another user's settings.
     let scope = store.read(acme(), alice()).await.unwrap();
     assert_eq!(directory::me(&scope).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn batch_that_is_first_in_its_scope_is_part_of_the_transaction() {
+    let database = with_tenant().await;
+    let store = database.store();
+    let at = Timestamp::UNIX_EPOCH;
+    let scope = store.write(acme(), alice()).await.unwrap();
+    directory::ensure_me(&scope, "alice", at).await.unwrap();
+    scope.commit().await.unwrap();
+    let admin = database.admin().await;
+    let count = async |sql: &str| admin.query_one(sql, &[]).await.unwrap().get::<_, i64>(0);
+    let jobs = async || count("select count(*) from job").await;
+    for (committed, expected) in [(false, 0), (true, 1)] {
+        let scope = store.write(acme(), alice()).await.unwrap();
+        let mut batch = Batch::default();
+        let id = Ids::new(at, [1; 16]).job();
+        job::queue_sole(&mut batch, &scope, id, &Task::Upkeep, at, at);
+        scope.run(&batch).await.unwrap();
+        if committed {
+            scope.commit().await.unwrap();
+        }
+        assert!(all_transactions_end(&database).await);
+        assert_eq!(jobs().await, expected, "committed: {committed}");
+    }
+    // A statement that is sent right before the commit is not forgotten if it is the only one.
+    let scope = store.write(acme(), alice()).await.unwrap();
+    let mut batch = Batch::default();
+    let entry = AuditEntry::done(AuditEvent::Import, acme().into(), at);
+    audit::append(&mut batch, &scope, &entry);
+    scope.run(&batch).await.unwrap();
+    scope.commit().await.unwrap();
+    assert_eq!(count("select count(*) from audit").await, 1);
+    database.leave_unchecked();
+}
+
+#[tokio::test]
+async fn scope_whose_opening_failed_cannot_be_committed() {
+    let database = with_tenant().await;
+    let scope = database.store().write(acme(), alice()).await.unwrap();
+    let admin = database.admin().await;
+    let end = "select count(pg_terminate_backend(pid)) from pg_stat_activity \
+                where datname = current_database() and pid <> pg_backend_pid()";
+    admin.query_one(end, &[]).await.unwrap();
+    let mut batch = Batch::default();
+    let at = Timestamp::UNIX_EPOCH;
+    job::queue_sole(&mut batch, &scope, Ids::new(at, [1; 16]).job(), &Task::Upkeep, at, at);
+    scope.run(&batch).await.unwrap_err();
+    assert!(matches!(scope.commit().await, Err(Error::Doomed)));
 }
 
 /// Checks the detector itself: it finds a transaction that was left open on purpose.

@@ -1,17 +1,20 @@
 //! The vault: a user's memory as a folder of markdown files, for export, comparison and sync; and
 //! the same files for an assistant's memory tool.
 
+mod spool;
+
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use lukasa_core::vault::{
     self, BASE, File, FileProblem, Home, PlanStep, PlannedChange, SyncConflict, SyncPlan,
     is_episodes,
 };
 use lukasa_engine::vault::{Command, CommandAnswer, SyncReport};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 
+use self::spool::SpooledFiles;
 use crate::api::App;
 use crate::api::auth::{Reader, Writer};
 use crate::api::code::ErrorCode;
@@ -35,10 +38,6 @@ pub struct VaultFile {
     path: String,
     #[schema(example = "# Profile\n\n- Prefers window seats\n")]
     content: String,
-}
-
-fn file_views(files: Vec<File>) -> Vec<VaultFile> {
-    files.into_iter().map(|File { path, content }| VaultFile { path, content }).collect()
 }
 
 /// A user's memory as files.
@@ -218,12 +217,13 @@ pub struct VaultSynced {
     files: Vec<VaultFile>,
 }
 
-impl From<SyncReport> for VaultSynced {
-    fn from(synced: SyncReport) -> Self {
+impl VaultSynced {
+    /// The answer without the files, which are sent from where they were written.
+    fn of<S>(synced: &SyncReport<S>) -> Self {
         Self {
             operation_id: synced.operation.map(|id| id.to_string()),
             done: VaultPlan::from(&synced.plan),
-            files: file_views(synced.files),
+            files: Vec::new(),
         }
     }
 }
@@ -247,19 +247,33 @@ pub async fn get_vault(
     State(app): State<App>,
     Reader(caller): Reader,
     QueryParams(query): QueryParams<VaultQuery>,
-) -> Result<Json<VaultView>, Problem> {
-    let mut files = app.engine().vault.export(&caller, app.now()).await?;
-    if query.conversations {
-        let more = app.engine().vault.export_conversations(&caller, app.now()).await?;
-        vault::add_files(&mut files, more);
-    }
-    let mut hash = Sha256::new();
-    for part in files.iter().flat_map(|file| [&file.path, &file.content]) {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
-    let sha256 = hex::encode(hash.finalize());
-    Ok(Json(VaultView { files: file_views(files), sha256 }))
+) -> Result<Response, Problem> {
+    let vault = &app.engine().vault;
+    let more = match query.conversations {
+        true => vault.export_conversations(&caller, app.now()).await?,
+        false => Vec::new(),
+    };
+    let spool = SpooledFiles::open().map_err(|error| spool_problem(&error))?;
+    let spool = vault.export(&caller, more, app.now(), spool).await?;
+    let view = |sha256| around_files(&VaultView { files: Vec::new(), sha256 });
+    let head = view(String::new()).0;
+    let sent = spool.into_response(head, move |sha256| view(sha256).1).await;
+    sent.map_err(|error| spool_problem(&error))
+}
+
+/// The JSON of an answer without files, before and after their place.
+fn around_files(answer: &impl Serialize) -> (String, String) {
+    const LIST: &str = "\"files\":[";
+    let json = serde_json::to_string(answer).unwrap_or_default();
+    // Quotes inside a value are escaped, so this is the field.
+    let at = json.rfind(LIST).map_or(json.len(), |at| at + LIST.len());
+    let (head, tail) = json.split_at(at);
+    (head.to_owned(), tail.to_owned())
+}
+
+fn spool_problem(error: &std::io::Error) -> Problem {
+    tracing::error!(%error, "could not write the files of a vault to a temporary file");
+    Problem::of(ErrorCode::Internal)
 }
 
 /// Preview a sync of these files.
@@ -290,11 +304,15 @@ pub async fn sync_vault(
     State(app): State<App>,
     Writer(caller): Writer,
     sent: JsonRequest<VaultFiles>,
-) -> Result<Json<VaultSynced>, Problem> {
+) -> Result<Response, Problem> {
     let files = sent.body.checked()?;
     let (engine, request, trust) = (app.engine().clone(), sent.request(caller), sent.body.trust);
-    let work = async move { engine.vault.apply(&request, &files, trust).await };
-    Ok(Json(VaultSynced::from(app.detached(work).await?)))
+    let spool = SpooledFiles::open().map_err(|error| spool_problem(&error))?;
+    let work = async move { engine.vault.apply(&request, &files, trust, spool).await };
+    let synced = app.detached(work).await?;
+    let (head, tail) = around_files(&VaultSynced::of(&synced));
+    let sent = synced.files.into_response(head, move |_| tail).await;
+    sent.map_err(|error| spool_problem(&error))
 }
 
 /// A command of an assistant's memory tool.
