@@ -239,18 +239,46 @@ pub async fn sign_ins(
 
 /// Revokes a credential and everything created from it, directly or indirectly; returns the revoked
 /// ids.
+///
+/// A transaction that creates a credential holds a lock on the one it is created with ([`lock_live`],
+/// [`spend`]). The first pass waits for such transactions, and what they have created is found by the
+/// next one; those that come later find the credential revoked.
 pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
+    let mut revoked = Vec::new();
+    loop {
+        let pass = revoke_chain(directory, key_id, now).await?;
+        if pass.is_empty() {
+            return Ok(revoked);
+        }
+        revoked.extend(pass);
+    }
+}
+
+async fn revoke_chain(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
     // The chain is followed through ended credentials too: what they created may still be live.
+    // Rows are locked from the latest to the first, as a credential that is exchanged is locked
+    // before the one that it was created from.
     const SQL: &str = "with recursive chain (id) as ( \
            select key_id from credential where tenant_id = $1 and (key_id = $2 or root = $2) \
            union \
            select made.key_id from credential made join chain on made.minted_by = chain.id \
             where made.tenant_id = $1 \
+         ), live as ( \
+           select key_id from credential where tenant_id = $1 and revoked_at is null \
+              and key_id in (select id from chain) order by created_at desc, key_id for update \
          ) \
-         update credential set revoked_at = $3 from chain \
-          where tenant_id = $1 and key_id = chain.id and revoked_at is null returning key_id";
+         update credential set revoked_at = $3 from live \
+          where tenant_id = $1 and credential.key_id = live.key_id returning credential.key_id";
     let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Whether a credential is live, which it stays until the end of the transaction: revoking it waits.
+pub async fn lock_live(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "select key_id from credential where tenant_id = $1 and key_id = $2 \
+                          and revoked_at is null and (expires_at is null or expires_at > $3) for share";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
 /// Gives a key an earlier end, and names the key that replaces it.
