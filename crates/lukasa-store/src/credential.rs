@@ -343,6 +343,31 @@ pub async fn prune_tokens(directory: &Directory, connector: &str, kept: i64) -> 
     Ok(())
 }
 
+/// The class of the advisory locks that order new credentials of a user against their erasure.
+const USER_LOCKS: i32 = 7_211;
+
+/// The advisory lock key of a user. Users with the same key merely wait for each other.
+fn user_lock(user: UserId) -> i32 {
+    let [a, b, c, d, ..] = user.uuid().into_bytes();
+    i32::from_be_bytes([a, b, c, d])
+}
+
+/// Announces a new credential of a user, before it is checked that the user is not deleted. Until the
+/// end of the transaction [`wait_for_new`] waits.
+pub async fn announce_new(directory: &Directory, user: UserId) -> Result<()> {
+    const SQL: &str = "select pg_advisory_xact_lock_shared($1, $2)";
+    directory.query(SQL, &[&USER_LOCKS, &user_lock(user)]).await?;
+    Ok(())
+}
+
+/// Waits for the transactions that have announced a new credential of a user.
+pub async fn wait_for_new(directory: Directory, user: UserId) -> Result<()> {
+    const SQL: &str = "select pg_advisory_xact_lock($1, $2)";
+    directory.query(SQL, &[&USER_LOCKS, &user_lock(user)]).await?;
+    // The lock is given back before rows are locked: those who announce hold rows while they wait.
+    directory.commit().await
+}
+
 /// Removes every credential bound to a user; returns those that had not been revoked.
 pub async fn remove_of_user(directory: &Directory, user: UserId) -> Result<Vec<String>> {
     const SQL: &str = "delete from credential where tenant_id = $1 and user_id = $2 \

@@ -1,8 +1,8 @@
 //! Checks of a transaction that makes a credential. They order it against a revocation of the
-//! credential that it is made with.
+//! credential that it is made with, and against the erasure of its user.
 
 use lukasa_core::audit::{ActorKind, AuditActor};
-use lukasa_core::{TenantId, Timestamp, UserId};
+use lukasa_core::{Timestamp, UserId};
 use lukasa_store::{Directory, Store, credential, directory};
 
 use crate::error::{Error, Result};
@@ -22,14 +22,16 @@ pub(super) async fn refuse_ended(
 }
 
 /// Refuses to make a credential for a deleted user: it would become valid for the next user with
-/// that name. The user's own cell has the user's row.
+/// that name. The user's own cell has the user's row. An erasure waits for this transaction before it
+/// removes the credentials of the user.
 pub(super) async fn refuse_deleted_user(
     store: &Store,
-    tenant: TenantId,
+    directory: &Directory,
     id: UserId,
     now: Timestamp,
 ) -> Result<()> {
-    let scope = store.read(tenant, id).await?;
+    credential::announce_new(directory, id).await?;
+    let scope = store.read(directory.tenant(), id).await?;
     match directory::me(&scope).await? {
         Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
         _ => Ok(()),

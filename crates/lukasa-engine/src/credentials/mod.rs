@@ -347,7 +347,7 @@ impl Credentials {
         let directory = self.parts.store.directory(tenant).await?;
         refuse_ended(&directory, &by, now).await?;
         if let Some((id, _)) = &record.user {
-            refuse_deleted_user(&self.parts.store, tenant, *id, now).await?;
+            refuse_deleted_user(&self.parts.store, &directory, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
         let entry = new_credential_entry(AuditEvent::KeyCreate, by, &record);
@@ -518,7 +518,7 @@ pub(crate) async fn insert(
         replaced_by: None,
     };
     refuse_ended(directory, by, now).await?;
-    refuse_deleted_user(store, directory.tenant(), id, now).await?;
+    refuse_deleted_user(store, directory, id, now).await?;
     credential::insert(directory, &record).await?;
     Ok(IssuedCredential { text, record })
 }

@@ -41,7 +41,7 @@ impl Credentials {
             return Err(Error::KeyReplaced(newer.clone()));
         }
         if let Some((user, _)) = &old.user {
-            refuse_deleted_user(&self.parts.store, by.tenant, *user, now).await?;
+            refuse_deleted_user(&self.parts.store, &directory, *user, now).await?;
         }
         let (text, stored) = secret::print(Prefix::Key, random);
         let record = Credential {

@@ -1,10 +1,11 @@
-//! Revocation of credentials while others are being made with them, on several servers.
+//! Credentials that are made while the one they are made with is being revoked, or their user erased, on
+//! several servers.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lukasa_core::{Origin, Permission};
+use lukasa_core::{Origin, Permission, secret};
 use lukasa_engine::Engine;
 use lukasa_engine::credentials::{IssuedCredential, NewKey, NewToken, VerifiedCredential};
 use lukasa_engine::oauth::NewConnector;
@@ -158,4 +159,78 @@ async fn credential_made_while_its_key_is_being_revoked_is_revoked_with_it() {
     });
     let signed_in = signed_in.await.expect("it was first");
     refused(other.credentials.authenticate(&signed_in.text, now).await, "sign-in of another user");
+}
+
+/// How many credentials of alice there are.
+async fn credentials_left(story: &Story) -> i64 {
+    let sql = "select count(*) from credential where user_id = $1";
+    let user = story.alice().user.uuid();
+    story.database.admin().await.query_one(sql, &[&user]).await.unwrap().get(0)
+}
+
+fn erase(story: &Arc<Story>) -> JoinHandle<()> {
+    let story = story.clone();
+    tokio::spawn(async move {
+        let erased = story.engine.erasures.erase_user(story.tenant, "alice", story.moment()).await;
+        erased.map(drop).unwrap();
+    })
+}
+
+#[tokio::test]
+async fn credential_made_while_its_user_is_being_erased_is_removed() {
+    let story = Arc::new(Story::begin().await);
+    story.save("a canary").await;
+    let (now, tenant) = (story.now(), story.tenant);
+    let other = Engine::connect(&story.database.connect()).unwrap();
+    let admin = story.database.admin().await;
+    // Both append to the audit log of the tenant: the link first, then the mark of the erasure.
+    admin.batch_execute("begin; select * from audit_head for update").await.unwrap();
+    let engine = other.clone();
+    let making = tokio::spawn(async move {
+        engine.credentials.make_link(tenant, None, "alice", &READ, &[1; 32], now).await
+    });
+    wait_for_locks(&story.database.admin().await, 1).await;
+    let erasing = erase(&story);
+    wait_for_locks(&story.database.admin().await, 2).await;
+    admin.batch_execute("rollback").await.unwrap();
+    erasing.await.unwrap();
+    let link = making.await.unwrap().expect("it was first");
+    assert_eq!(credentials_left(&story).await, 0);
+    story.engine.directory.create_user(tenant, "alice", None, story.now()).await.unwrap();
+    refused(other.credentials.follow_link(&link.text, &[2; 32], now).await, "sign-in");
+}
+
+#[tokio::test]
+async fn credential_that_is_inserted_after_its_user_was_marked_is_removed() {
+    let story = Arc::new(Story::begin().await);
+    story.save("a canary").await;
+    let (now, admin) = (story.now(), story.database.admin().await);
+    let other = Engine::connect(&story.database.connect()).unwrap();
+    let (_, by) = make_key(&story, 1).await;
+    // The token is checked, and its insertion waits for another one with the same id.
+    let (_, token_id) = secret::print(secret::Prefix::Token, &[2; 32]);
+    let occupy = "insert into credential (key_id, tenant_id, kind, name, secret_hash, permissions, \
+                    origin, created_at) select $1, tenant_id, kind, name, '\\x00', permissions, \
+                    origin, created_at from credential limit 1";
+    admin.batch_execute("begin").await.unwrap();
+    admin.execute(occupy, &[&token_id.key_id]).await.unwrap();
+    let engine = other.clone();
+    let making = tokio::spawn(async move {
+        engine.credentials.mint_token(&by, token(), &[2; 32], now).await.map(drop)
+    });
+    wait_for_locks(&story.database.admin().await, 1).await;
+    let erasing = erase(&story);
+    let waiting = story.database.admin().await;
+    tokio::select! {
+        () = wait_for_locks(&waiting, 2) => {}
+        () = async {
+            while !erasing.is_finished() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        } => {}
+    }
+    admin.batch_execute("rollback").await.unwrap();
+    making.await.unwrap().expect("it was first");
+    erasing.await.unwrap();
+    assert_eq!(credentials_left(&story).await, 0);
 }
