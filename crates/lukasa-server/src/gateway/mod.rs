@@ -288,7 +288,8 @@ struct ReadRequest {
     parts: request::Parts,
     body: Bytes,
     meter: Option<TokenMeter>,
-    /// The memory reserved for the body, until the answer begins.
+    /// The memory reserved for the body, until the answer begins; of a chat with memory tools until it
+    /// has ended.
     permit: BodyPermit,
 }
 
@@ -380,7 +381,6 @@ async fn converse(
     let headers = upstream.headers(&parts.headers, is_observed);
     let body = prompt.to_bytes().into();
     let answer = upstream.ask(Method::POST, &path, headers.clone(), body).await?;
-    drop(permit);
     let succeeded = answer.status().is_success();
     let listener = match (pending.filter(|_| succeeded), &session) {
         (Some(pending), Some(session)) => {
@@ -419,6 +419,7 @@ async fn converse(
             retrieval,
             offered,
             observers: ResponseObservers { meter, watch, listener },
+            permit,
         };
         tools::pass(rounds, answer).await?
     };
