@@ -84,7 +84,7 @@ impl Gateway {
     /// A gateway to this model service; without one, requests are refused with advice to configure
     /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
-        let recorder = Recorder::start(&app);
+        let recorder = Recorder::new(&app);
         let upstream = CurrentUpstream::new(upstream);
         let deadline = upstream::MEMORY_DEADLINE;
         let budgets = Arc::new(Budgets::new(&BudgetSettings::default(), app.clock()));
