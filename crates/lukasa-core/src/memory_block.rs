@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// The instructions to the model at the head of the baseline. The phrasing they ask for can be
 /// checked by the user: it says where a statement comes from, and passes no judgement.
@@ -255,11 +256,29 @@ fn starts_with(text: &[u8], start: &str) -> bool {
     text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()))
 }
 
+/// The lines of the rules, and which bytes one of them begins with.
+struct RuleLines {
+    lines: Vec<&'static [u8]>,
+    begins: [bool; 256],
+}
+
+/// Compared with each place of a text, so they are split only once.
+static RULE_LINES: LazyLock<RuleLines> = LazyLock::new(|| {
+    let lines = RULES.lines().chain(SHARED_RULES.lines()).map(str::as_bytes);
+    let lines: Vec<&[u8]> = lines.filter(|line| !line.is_empty()).collect();
+    let mut begins = [false; 256];
+    lines.iter().for_each(|line| begins[usize::from(line[0])] = true);
+    RuleLines { lines, begins }
+});
+
 /// A line of the rules that a block begins with, repeated outside of one.
 fn rule_at(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
-    let mut lines = RULES.lines().chain(SHARED_RULES.lines());
-    let line = lines.find(|line| rest.starts_with(line.as_bytes()))?;
+    let RuleLines { lines, begins } = &*RULE_LINES;
+    if !begins[usize::from(*rest.first()?)] {
+        return None;
+    }
+    let line = lines.iter().find(|line| rest.starts_with(line))?;
     let end = at + line.len();
     Some(at..end + line_end(&text[end..]))
 }

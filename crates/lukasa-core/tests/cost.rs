@@ -220,6 +220,26 @@ fn strip_costs_linear_time() {
     check("strip", |text| memory_block::strip(text).len());
 }
 
+/// Every message of a chat is read by it. The comparison is with the simplest function of each
+/// character, so it holds in every build.
+#[test]
+fn strip_takes_little_longer_than_a_copy_of_the_characters() {
+    const MAX_FACTOR: f64 = 10.0;
+    let text = "The quick brown fox, ".repeat(10_000);
+    let cost = |read: &dyn Fn(&str) -> usize| {
+        let measure = || {
+            let began = cpu_time();
+            drop(black_box(Some(read(&text))));
+            cpu_time().saturating_sub(began)
+        };
+        (0..5).map(|_| measure()).min().unwrap_or_default()
+    };
+    let copy = cost(&|text: &str| text.chars().filter(|c| *c != '\0').collect::<String>().len());
+    let strip = cost(&|text: &str| memory_block::strip(text).len());
+    let factor = strip.as_secs_f64() / copy.as_secs_f64().max(1e-6);
+    assert!(factor < MAX_FACTOR, "{strip:?}, {factor:.1} times {copy:?}");
+}
+
 #[test]
 fn captured_turn_costs_linear_time() {
     check("captured_turn", |text| NewTurn::captured(Role::User, text, Timestamp::UNIX_EPOCH));

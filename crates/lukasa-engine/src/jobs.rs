@@ -53,7 +53,7 @@ impl Jobs {
     /// Claims one due job of any lane and runs it. Call it again while it returns work.
     pub async fn work(&self, worker: &str, moment: Moment) -> Result<WorkOutcome> {
         for lane in Lane::ALL {
-            if let Some(assigned) = self.queue.claim(lane, worker, usize::MAX, moment.now).await? {
+            if let Some(assigned) = self.queue.claim_any(lane, worker, moment.now).await? {
                 return self.perform_assigned(assigned, moment).await;
             }
         }

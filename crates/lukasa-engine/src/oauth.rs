@@ -144,7 +144,8 @@ impl Connectors {
             lifetime: SignedDuration::from_hours(24 * CONNECTOR_DAYS),
             binding: Some(binding.clone()),
         };
-        let connector = insert(store, &directory, connector, &random[0], now).await?.record;
+        let actor: AuditActor = by.into();
+        let connector = insert(store, &directory, &actor, connector, &random[0], now).await?.record;
         let code = CodeBinding {
             redirect_uri: new.redirect_uri.to_owned(),
             challenge: new.challenge.to_owned(),
@@ -160,8 +161,8 @@ impl Connectors {
             lifetime: SignedDuration::from_secs(CODE_SECONDS),
             binding: Some(ClientBinding { code: Some(code), ..binding }),
         };
-        let code = insert(store, &directory, code, &random[1], now).await?;
-        let entry = new_credential_entry(AuditEvent::ConnectorCreate, by.into(), &connector);
+        let code = insert(store, &directory, &actor, code, &random[1], now).await?;
+        let entry = new_credential_entry(AuditEvent::ConnectorCreate, actor, &connector);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         Ok(code.text)
@@ -301,7 +302,8 @@ async fn issue(
     now: Timestamp,
 ) -> Result<TokenAnswer> {
     let connector = match &spent.minted_by {
-        Some(id) => credential::get(&directory, id).await?,
+        // Its row is updated below: two transactions that share a lock on it would wait for each other.
+        Some(id) => credential::get_for_update(&directory, id).await?,
         None => None,
     };
     let connector = connector
@@ -326,9 +328,10 @@ async fn issue(
     let access = new(CredentialKind::Access, permissions, lifetime);
     let lasting = left.min(SignedDuration::from_hours(24 * REFRESH_DAYS));
     let refresh = new(CredentialKind::Refresh, &connector.permissions, lasting);
+    let by = AuditActor::new(connector.tenant, ActorKind::Connector, &connector.key_id);
     let inserted = async {
-        let access = insert(store, &directory, access, &random[0], now).await?;
-        let refresh = insert(store, &directory, refresh, &random[1], now).await?;
+        let access = insert(store, &directory, &by, access, &random[0], now).await?;
+        let refresh = insert(store, &directory, &by, refresh, &random[1], now).await?;
         Ok((access.text, refresh.text))
     };
     let (access, refresh) = match inserted.await {

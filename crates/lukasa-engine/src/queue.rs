@@ -190,7 +190,7 @@ impl JobQueue {
 
     /// Claims one due job of a lane; `workers` is the number of workers that this process has for
     /// the lane. While other tenants have jobs in the lane, one tenant gets at most all of the
-    /// workers but one.
+    /// workers but one. A job of a user with a write under way stays due.
     pub async fn claim(
         &self,
         lane: Lane,
@@ -198,13 +198,34 @@ impl JobQueue {
         workers: usize,
         now: Timestamp,
     ) -> Result<Option<AssignedJob>> {
+        let limit = workers.saturating_sub(1).max(1);
+        self.claim_within(lane, worker, limit, false, now).await
+    }
+
+    /// Claims one due job of a lane, whatever runs already; it waits for a write of its user.
+    pub(crate) async fn claim_any(
+        &self,
+        lane: Lane,
+        worker: &str,
+        now: Timestamp,
+    ) -> Result<Option<AssignedJob>> {
+        self.claim_within(lane, worker, usize::MAX, true, now).await
+    }
+
+    async fn claim_within(
+        &self,
+        lane: Lane,
+        worker: &str,
+        limit: usize,
+        waits_for_user: bool,
+        now: Timestamp,
+    ) -> Result<Option<AssignedJob>> {
         // A server that does not learn leaves these jobs to one that does.
         if lane == Lane::Learning && !self.parts.learns() {
             return Ok(None);
         }
-        let limit = workers.saturating_sub(1).max(1);
         let (after, full) = self.running.before_claim(lane, limit);
-        let request = ClaimRequest { lane, worker, after, full: &full };
+        let request = ClaimRequest { lane, worker, after, full: &full, waits_for_user };
         let claimed = self.parts.store.claim_in_lane(&request, micros(now)).await?;
         Ok(claimed.map(|claimed| {
             self.running.begin(lane, claimed.tenant);

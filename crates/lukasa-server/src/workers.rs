@@ -17,13 +17,17 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 /// How often to look for erasures that another process has left unfinished.
 const ERASURE_INTERVAL: Duration = Duration::from_secs(2);
 
+/// Concurrent jobs of the lane of statements and closings. They are short, but one may wait for a
+/// write of its user.
+const SESSION_WORKERS: usize = 2;
+
 /// Concurrent jobs of a lane in a process with `workers` workers. Closing sessions and upkeep are
 /// cheaper or less urgent than learning and deliveries.
 pub fn lane_workers(lane: Lane, workers: usize) -> usize {
     match lane {
         Lane::Learning | Lane::Webhooks => workers,
         Lane::Upkeep => workers.div_ceil(2),
-        Lane::Sessions => workers.min(1),
+        Lane::Sessions => workers.min(1) * SESSION_WORKERS,
     }
 }
 
@@ -125,5 +129,19 @@ async fn run_erasures(engine: Engine, clock: ServerClock, mut stopped: watch::Re
             () = tokio::time::sleep(ERASURE_INTERVAL) => {}
             _ = stopped.changed() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statement_of_a_user_does_not_wait_for_that_of_another() {
+        for workers in [1, 2, 8] {
+            assert!(lane_workers(Lane::Sessions, workers) >= 2);
+        }
+        assert_eq!(lane_workers(Lane::Sessions, 0), 0);
+        assert_eq!(connections(2), 10, "the default in docs/operations.md");
     }
 }

@@ -15,6 +15,7 @@ use crate::crash;
 use crate::error::Result;
 use crate::pool::Purpose;
 use crate::row::{Columns, one};
+use crate::scope::Param;
 
 /// A claimed job with its lease, which proves that this worker holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub struct ClaimRequest<'r> {
     pub after: Option<TenantId>,
     /// Tenants with as many running jobs as they may have while others have jobs in the lane.
     pub full: &'r [TenantId],
+    /// Whether a job is claimed while another write of its user is under way, for which it then
+    /// waits. Otherwise such a job stays due.
+    pub waits_for_user: bool,
 }
 
 fn claimed(row: &Row) -> Result<ClaimedJob> {
@@ -52,6 +56,19 @@ fn claimed(row: &Row) -> Result<ClaimedJob> {
         lease: c.take()?,
         queued_at: c.take()?,
     })
+}
+
+/// Whether no transaction writes about the user of a job, by the lock of `lock_of` in `scope.rs`, if
+/// that matters: the job would wait for it, and keep its worker from other users. The lock ends with
+/// the claim.
+macro_rules! user_is_free {
+    ($user_id:literal) => {
+        concat!(
+            "($7 or pg_try_advisory_xact_lock_shared(('x' || left(replace(",
+            $user_id,
+            "::text, '-', ''), 16))::bit(64)::bigint))"
+        )
+    };
 }
 
 /// Iterates over the tenants that have a head in the lane, with one index look-up for each, across
@@ -77,7 +94,8 @@ impl Store {
     /// Claims a job of any lane.
     pub async fn claim_job(&self, worker: &str, now: Timestamp) -> Result<Option<ClaimedJob>> {
         for lane in Lane::ALL {
-            let request = ClaimRequest { lane, worker, after: None, full: &[] };
+            let request =
+                ClaimRequest { lane, worker, after: None, full: &[], waits_for_user: true };
             if let Some(claimed) = self.claim_in_lane(&request, now).await? {
                 return Ok(Some(claimed));
             }
@@ -182,7 +200,9 @@ async fn claim_after(
 ) -> Rows {
     let statement = transaction.prepare_cached(CLAIM).await?;
     let (lane, until) = (request.lane.as_str(), now + LEASE);
-    transaction.query(&statement, &[&lane, &after, &now, &until, &request.worker, &full]).await
+    let params: [Param<'_>; 7] =
+        [&lane, &after, &now, &until, &request.worker, &full, &request.waits_for_user];
+    transaction.query(&statement, &params).await
 }
 
 /// The claim statement, public for the test of its cost.
@@ -190,15 +210,18 @@ async fn claim_after(
 pub const CLAIM: &str = concat!(
     tenants!("256"),
     ", overdue as (select user_id, job_id from job \
-             where state = 'running' and leased_until <= $3 and lane = $1 \
-             order by leased_until limit 1 for update skip locked), \
+             where state = 'running' and leased_until <= $3 and lane = $1 and ",
+    user_is_free!("user_id"),
+    " order by leased_until limit 1 for update skip locked), \
            ready as (select w.user_id, w.job_id from tenants t cross join lateral ( \
                select j.user_id, j.job_id from job j \
                 where j.lane = $1 and j.tenant_id = t.tenant_id and j.head_at is not null \
                   and j.head_at <= $3 \
                   and not exists (select 1 from job r where r.user_id = j.user_id \
                     and r.state = 'running' and (r.lane = 'webhooks') = (j.lane = 'webhooks')) \
-                order by j.head_at limit 1 for update skip locked) w \
+                  and ",
+    user_is_free!("j.user_id"),
+    " order by j.head_at limit 1 for update skip locked) w \
                where not (t.tenant_id = any($6)) limit 1), \
            next as (select * from overdue union all select * from ready limit 1) \
            update job set state = 'running', lease = lease + 1, attempts = attempts + 1, \

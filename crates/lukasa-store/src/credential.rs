@@ -239,18 +239,46 @@ pub async fn sign_ins(
 
 /// Revokes a credential and everything created from it, directly or indirectly; returns the revoked
 /// ids.
+///
+/// A transaction that creates a credential holds a lock on the one it is created with ([`lock_live`],
+/// [`spend`]). The first pass waits for such transactions, and what they have created is found by the
+/// next one; those that come later find the credential revoked.
 pub async fn revoke(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
+    let mut revoked = Vec::new();
+    loop {
+        let pass = revoke_chain(directory, key_id, now).await?;
+        if pass.is_empty() {
+            return Ok(revoked);
+        }
+        revoked.extend(pass);
+    }
+}
+
+async fn revoke_chain(directory: &Directory, key_id: &str, now: Timestamp) -> Result<Vec<String>> {
     // The chain is followed through ended credentials too: what they created may still be live.
+    // Rows are locked from the latest to the first, as a credential that is exchanged is locked
+    // before the one that it was created from.
     const SQL: &str = "with recursive chain (id) as ( \
            select key_id from credential where tenant_id = $1 and (key_id = $2 or root = $2) \
            union \
            select made.key_id from credential made join chain on made.minted_by = chain.id \
             where made.tenant_id = $1 \
+         ), live as ( \
+           select key_id from credential where tenant_id = $1 and revoked_at is null \
+              and key_id in (select id from chain) order by created_at desc, key_id for update \
          ) \
-         update credential set revoked_at = $3 from chain \
-          where tenant_id = $1 and key_id = chain.id and revoked_at is null returning key_id";
+         update credential set revoked_at = $3 from live \
+          where tenant_id = $1 and credential.key_id = live.key_id returning credential.key_id";
     let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
     all(&directory.query(SQL, &params).await?, |row| Columns::of(row, "credential").take())
+}
+
+/// Whether a credential is live, which it stays until the end of the transaction: revoking it waits.
+pub async fn lock_live(directory: &Directory, key_id: &str, now: Timestamp) -> Result<bool> {
+    const SQL: &str = "select key_id from credential where tenant_id = $1 and key_id = $2 \
+                          and revoked_at is null and (expires_at is null or expires_at > $3) for share";
+    let params: [Param<'_>; 3] = [&directory.tenant().uuid(), &key_id, &now];
+    Ok(!directory.query(SQL, &params).await?.is_empty())
 }
 
 /// Gives a key an earlier end, and names the key that replaces it.
@@ -313,6 +341,31 @@ pub async fn prune_tokens(directory: &Directory, connector: &str, kept: i64) -> 
             order by created_at desc, key_id offset $3)";
     directory.query(SQL, &[&directory.tenant().uuid(), &connector, &kept]).await?;
     Ok(())
+}
+
+/// The class of the advisory locks that order new credentials of a user against their erasure.
+const USER_LOCKS: i32 = 7_211;
+
+/// The advisory lock key of a user. Users with the same key merely wait for each other.
+fn user_lock(user: UserId) -> i32 {
+    let [a, b, c, d, ..] = user.uuid().into_bytes();
+    i32::from_be_bytes([a, b, c, d])
+}
+
+/// Announces a new credential of a user, before it is checked that the user is not deleted. Until the
+/// end of the transaction [`wait_for_new`] waits.
+pub async fn announce_new(directory: &Directory, user: UserId) -> Result<()> {
+    const SQL: &str = "select pg_advisory_xact_lock_shared($1, $2)";
+    directory.query(SQL, &[&USER_LOCKS, &user_lock(user)]).await?;
+    Ok(())
+}
+
+/// Waits for the transactions that have announced a new credential of a user.
+pub async fn wait_for_new(directory: Directory, user: UserId) -> Result<()> {
+    const SQL: &str = "select pg_advisory_xact_lock($1, $2)";
+    directory.query(SQL, &[&USER_LOCKS, &user_lock(user)]).await?;
+    // The lock is given back before rows are locked: those who announce hold rows while they wait.
+    directory.commit().await
 }
 
 /// Removes every credential bound to a user; returns those that had not been revoked.

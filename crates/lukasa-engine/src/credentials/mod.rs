@@ -7,6 +7,7 @@
 //! Tokens and sign-ins are the only credentials that act as a human. Only hashes of secrets are
 //! stored.
 
+mod guards;
 pub mod rotation;
 pub mod sign_ins;
 
@@ -22,6 +23,7 @@ use lukasa_store::credential::{self, ClientBinding, Credential, CredentialKind};
 use lukasa_store::{ConnectOptions, Directory, Store, audit, cell_admin, directory};
 use ring::hmac;
 
+use self::guards::{refuse_deleted_user, refuse_ended};
 use crate::error::{Error, Result};
 use crate::parts::Parts;
 use crate::transaction::Transactions;
@@ -343,8 +345,9 @@ impl Credentials {
             replaced_by: None,
         };
         let directory = self.parts.store.directory(tenant).await?;
+        refuse_ended(&directory, &by, now).await?;
         if let Some((id, _)) = &record.user {
-            refuse_deleted_user(&self.parts.store, tenant, *id, now).await?;
+            refuse_deleted_user(&self.parts.store, &directory, *id, now).await?;
         }
         credential::insert(&directory, &record).await?;
         let entry = new_credential_entry(AuditEvent::KeyCreate, by, &record);
@@ -384,26 +387,16 @@ impl Credentials {
             lifetime: SignedDuration::from_mins(new.minutes),
             binding: None,
         };
-        self.issue(by.tenant, new_credential, random, now).await
+        let directory = self.parts.store.directory(by.tenant).await?;
+        let store = &self.parts.store;
+        let issued = insert(store, &directory, &by.into(), new_credential, random, now).await?;
+        directory.commit().await?;
+        Ok(issued)
     }
 
     /// Checks that the caller's user has not been deleted.
     pub async fn check_user_not_deleted(&self, caller: &Caller, now: Timestamp) -> Result<()> {
         self.transactions.read(caller, now).await.map(drop)
-    }
-
-    /// Creates a credential with an expiry, for one user.
-    async fn issue(
-        &self,
-        tenant: TenantId,
-        new: ExpiringCredential<'_>,
-        random: &[u8; 32],
-        now: Timestamp,
-    ) -> Result<IssuedCredential> {
-        let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&self.parts.store, &directory, new, random, now).await?;
-        directory.commit().await?;
-        Ok(issued)
     }
 
     pub async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyRecord>> {
@@ -492,10 +485,12 @@ pub(crate) async fn wait_for_credential_leases() {
     tokio::time::sleep(CREDENTIAL_LEASE + Duration::from_millis(50)).await;
 }
 
-/// Inserts a credential with an expiry, for one user.
+/// Inserts a credential with an expiry, for one user. It is refused if the credential that `by` names
+/// has ended.
 pub(crate) async fn insert(
     store: &Store,
     directory: &Directory,
+    by: &AuditActor,
     new: ExpiringCredential<'_>,
     random: &[u8; 32],
     now: Timestamp,
@@ -522,24 +517,10 @@ pub(crate) async fn insert(
         last_used_at: None,
         replaced_by: None,
     };
-    refuse_deleted_user(store, directory.tenant(), id, now).await?;
+    refuse_ended(directory, by, now).await?;
+    refuse_deleted_user(store, directory, id, now).await?;
     credential::insert(directory, &record).await?;
     Ok(IssuedCredential { text, record })
-}
-
-/// Refuses to make a credential for a deleted user: it would become valid for the next user with
-/// that name. The user's own cell has the user's row.
-async fn refuse_deleted_user(
-    store: &Store,
-    tenant: TenantId,
-    id: UserId,
-    now: Timestamp,
-) -> Result<()> {
-    let scope = store.read(tenant, id).await?;
-    match directory::me(&scope).await? {
-        Some(user) if user.is_gone(now) => Err(Error::UserNotFound),
-        _ => Ok(()),
-    }
 }
 
 /// Checks a user-chosen name: not blank, not too long, without control characters.

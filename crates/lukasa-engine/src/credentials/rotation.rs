@@ -7,9 +7,8 @@ use lukasa_core::time::micros;
 use lukasa_store::audit;
 use lukasa_store::credential::{self, Credential, CredentialKind};
 
-use super::{
-    Credentials, IssuedCredential, KeyRecord, refuse_deleted_user, wait_for_credential_leases,
-};
+use super::guards::{refuse_deleted_user, refuse_ended};
+use super::{Credentials, IssuedCredential, KeyRecord, wait_for_credential_leases};
 use crate::error::{Error, Result};
 
 /// A new key, and the key that it replaces.
@@ -37,11 +36,12 @@ impl Credentials {
         let found = credential::get_for_update(&directory, key_id).await?;
         let old = found.filter(|key| key.kind == CredentialKind::Key && key.is_live(now));
         let old = old.ok_or(Error::KeyNotFound)?;
+        refuse_ended(&directory, &by, now).await?;
         if let Some(newer) = &old.replaced_by {
             return Err(Error::KeyReplaced(newer.clone()));
         }
         if let Some((user, _)) = &old.user {
-            refuse_deleted_user(&self.parts.store, by.tenant, *user, now).await?;
+            refuse_deleted_user(&self.parts.store, &directory, *user, now).await?;
         }
         let (text, stored) = secret::print(Prefix::Key, random);
         let record = Credential {

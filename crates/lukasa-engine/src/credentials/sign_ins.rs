@@ -44,8 +44,9 @@ impl Credentials {
             binding: None,
         };
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         let actor = by.map_or_else(|| tenant.into(), AuditActor::from);
+        let store = &self.parts.store;
+        let issued = insert(store, &directory, &actor, new_credential, random, now).await?;
         let entry = new_credential_entry(AuditEvent::LinkCreate, actor, &issued.record);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
@@ -71,11 +72,18 @@ impl Credentials {
             new_credential.lifetime = new_credential.lifetime.min(until.duration_since(now));
         }
         let directory = self.parts.store.directory(by.tenant).await?;
-        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
+        if by.signed_in {
+            // It ends below, so it can be replaced only once.
+            let own = credential::get_for_update(&directory, &by.key_id).await?;
+            own.filter(|own| own.is_live(now)).ok_or(Error::Unauthenticated)?;
+        }
+        let actor: AuditActor = by.into();
+        let store = &self.parts.store;
+        let issued = insert(store, &directory, &actor, new_credential, random, now).await?;
         if by.signed_in {
             credential::end_one(&directory, &by.key_id, now).await?;
         }
-        let entry = new_credential_entry(AuditEvent::SignIn, by.into(), &issued.record);
+        let entry = new_credential_entry(AuditEvent::SignIn, actor, &issued.record);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         Ok(issued)
@@ -109,8 +117,9 @@ impl Credentials {
         let (_, user) = link.user.ok_or_else(refused)?;
         let (by, root) = (link.minted_by.as_deref(), link.root.as_deref());
         let new_credential = ExpiringCredential::sign_in(&user, &link.permissions, by, root);
-        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
         let actor = AuditActor::new(link.tenant, ActorKind::Link, &link.key_id);
+        let store = &self.parts.store;
+        let issued = insert(store, &directory, &actor, new_credential, random, now).await?;
         let entry = new_credential_entry(AuditEvent::SignIn, actor, &issued.record);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
@@ -135,8 +144,9 @@ impl Credentials {
             ..ExpiringCredential::sign_in(&identity.user, &permissions, None, None)
         };
         let directory = self.parts.store.directory(tenant).await?;
-        let issued = insert(&self.parts.store, &directory, new_credential, random, now).await?;
-        let entry = new_credential_entry(AuditEvent::SignIn, provider(tenant), &issued.record);
+        let (store, by) = (&self.parts.store, provider(tenant));
+        let issued = insert(store, &directory, &by, new_credential, random, now).await?;
+        let entry = new_credential_entry(AuditEvent::SignIn, by, &issued.record);
         audit::append_to(&directory, &entry).await?;
         directory.commit().await?;
         Ok(issued)

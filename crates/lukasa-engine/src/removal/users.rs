@@ -149,7 +149,7 @@ impl Erasures {
             let id = Ids::new(now, moment.seed).erasure();
             self.mark_for_erasure(by, user, id, now, None).await?;
         }
-        let erasure = self.remove_rows(tenant, user, began, budget).await?;
+        let erasure = self.remove_rows(tenant, user, began, budget, &mut ended).await?;
         let (erasure, is_done) = erasure.ok_or(Error::UserNotFound)?;
         let receipt = match is_done {
             true => {
@@ -167,8 +167,16 @@ impl Erasures {
         let began = StartTime { ticks: (self.parts.ticks)(), now: micros(moment.now) };
         let claimed = self.parts.store.claim_erasure(began.now, began.now + LEASE).await?;
         let Some((tenant, user)) = claimed else { return Ok(false) };
-        self.remove_rows(tenant, user, began, WORKER_BUDGET).await?;
+        self.remove_rows(tenant, user, began, WORKER_BUDGET, &mut Vec::new()).await?;
         Ok(true)
+    }
+
+    /// Ends the credentials of a marked user that were made since the erasure began. Those that are
+    /// being made are waited for; later ones are refused.
+    async fn end_late_credentials(&self, tenant: TenantId, user: UserId) -> Result<Vec<String>> {
+        let waiting = self.parts.store.directory(tenant).await?;
+        credential::wait_for_new(waiting, user).await?;
+        self.end_credentials(tenant, user).await
     }
 
     /// Ends every credential of a user. This comes first: should the rest fail, a user without keys
@@ -219,14 +227,17 @@ impl Erasures {
 
     /// Removes the rows of a marked user until none is left or the budget is used; returns whether
     /// none is left. `None` if no erasure is recorded. While a space of the user cannot be reached,
-    /// the list of spaces is kept and the erasure is not finished.
+    /// the list of spaces is kept and the erasure is not finished. Adds to `ended` the credentials
+    /// that end.
     async fn remove_rows(
         &self,
         tenant: TenantId,
         user: UserId,
         began: StartTime,
         budget: Duration,
+        ended: &mut Vec<String>,
     ) -> Result<Option<(Erasure, bool)>> {
+        ended.extend(self.end_late_credentials(tenant, user).await?);
         let all_ended = end_relations(&self.parts.store, tenant, user).await?;
         let kept: &[&str] = if all_ended { &[] } else { erasure::RELATIONS };
         let mut from = 0;
@@ -275,7 +286,7 @@ impl Erasures {
         now: Timestamp,
     ) -> Result<()> {
         let began = StartTime { ticks: (self.parts.ticks)(), now };
-        self.remove_rows(tenant, user, began, Duration::MAX).await?;
+        self.remove_rows(tenant, user, began, Duration::MAX, &mut Vec::new()).await?;
         Ok(())
     }
 

@@ -43,6 +43,7 @@ mod recall;
 mod recall_opening;
 mod retraction;
 mod retrieval_log;
+mod revocation;
 mod save;
 mod sessions;
 mod source_removal;

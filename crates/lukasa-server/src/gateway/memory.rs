@@ -127,11 +127,11 @@ pub fn new_exchange(said: &[ChatMessage], now: Timestamp) -> Exchange {
         turn.speaker = said.speaker.clone().filter(is_name);
         Some(turn)
     };
-    let recorded = new.iter().filter(|said| matches!(said.role, Role::User | Role::Tool));
-    let mut turns: Vec<NewTurn> = recorded.filter_map(to_turn).collect();
+    let recorded = new.iter().rev().filter(|said| matches!(said.role, Role::User | Role::Tool));
     // The answer is one more turn within the limit.
     let most = limits::TURNS_AT_ONCE - 1;
-    turns.drain(..turns.len().saturating_sub(most));
+    let mut turns: Vec<NewTurn> = recorded.filter_map(to_turn).take(most).collect();
+    turns.reverse();
     Exchange { before: before.map(|turn| turn.content), said: turns, ..Exchange::default() }
 }
 
@@ -180,5 +180,14 @@ mod tests {
         let begun = exchange(&[(U, "Hi"), (A, "Hello"), (U, "A poem"), (A, "Once upon")]);
         assert_eq!(begun, (Some("Hello".into()), vec!["A poem".into()]));
         assert_eq!(exchange(&[(A, "Hello")]), (None, vec![]));
+    }
+
+    #[test]
+    fn exchange_has_the_last_turns_within_the_limit() {
+        let texts: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+        let mut messages: Vec<(Role, &str)> = texts.iter().map(|text| (U, text.as_str())).collect();
+        // One that is not visible takes no place.
+        messages.insert(299, (U, " "));
+        assert_eq!(exchange(&messages), (None, texts[201..].to_vec()));
     }
 }

@@ -59,7 +59,7 @@ pub use upstream::{Upstream, UpstreamSettings};
 pub const GATEWAY_PATH: &str = "/v1/";
 /// First pause before a session lookup is retried, because the session may not be recorded yet.
 const LOOKUP_PAUSE: Duration = Duration::from_millis(10);
-/// A larger body is parsed on a blocking thread.
+/// A larger body or answer is processed on a blocking thread.
 const BLOCKING_BYTES: usize = 64 * 1024;
 
 /// Shared state of the gateway's handlers.
@@ -83,7 +83,7 @@ impl Gateway {
     /// A gateway to this model service; without one, requests are refused with advice to configure
     /// it.
     pub fn new(app: App, upstream: Option<Upstream>) -> Self {
-        let recorder = Recorder::start(&app);
+        let recorder = Recorder::new(&app);
         let upstream = CurrentUpstream::new(upstream);
         let deadline = upstream::MEMORY_DEADLINE;
         let budgets = Arc::new(Budgets::new(&BudgetSettings::default(), app.clock()));
@@ -288,7 +288,8 @@ struct ReadRequest {
     parts: request::Parts,
     body: Bytes,
     meter: Option<TokenMeter>,
-    /// The memory reserved for the body, until the answer begins.
+    /// The memory reserved for the body, until the answer begins; of a chat with memory tools until it
+    /// has ended.
     permit: BodyPermit,
 }
 
@@ -309,14 +310,28 @@ async fn read(gateway: &Gateway, request: Request) -> Result<ReadRequest, Gatewa
     Ok(ReadRequest { caller, parts, body: read.bytes, meter, permit: read.permit })
 }
 
-/// Parses the prompt in a body. A large one is parsed on a blocking thread.
-async fn parse(protocol: Protocol, body: &Bytes) -> Option<PromptRequest> {
-    if body.len() <= BLOCKING_BYTES {
-        return PromptRequest::read(protocol, body);
+/// Runs work on a text of this length, on a blocking thread if it is long. `None` if it panicked.
+async fn process<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    match bytes {
+        0..=BLOCKING_BYTES => Some(work()),
+        _ => tokio::task::spawn_blocking(work).await.ok(),
     }
-    let body = body.clone();
-    let prompt = tokio::task::spawn_blocking(move || PromptRequest::read(protocol, &body));
-    prompt.await.unwrap_or_default()
+}
+
+/// Parses the prompt in a body, and its messages.
+async fn parse(protocol: Protocol, body: &Bytes) -> Option<(PromptRequest, Vec<ChatMessage>)> {
+    let read = {
+        let body = body.clone();
+        move || {
+            let prompt = PromptRequest::read(protocol, &body)?;
+            let said = prompt.messages();
+            Some((prompt, said))
+        }
+    };
+    process(body.len(), read).await.flatten()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -340,13 +355,13 @@ async fn converse(
         // An invalid body is forwarded: the service refuses it with its own error.
         MemoryMode::On | MemoryMode::ReadOnly => parse(protocol, &body).await,
     };
-    let Some(mut prompt) = prompt else {
+    let Some((mut prompt, said)) = prompt else {
         let is_observed = meter.is_some() || watch.is_some();
         let headers = upstream.headers(&parts.headers, is_observed);
         let answer = upstream.ask(Method::POST, &path, headers, body).await?;
         return Ok(pass(answer, ResponseObservers { meter, watch, listener: None }));
     };
-    let said = prompt.messages();
+    let body_bytes = body.len();
     let session = gateway.session(&caller, &prompt, &said).await;
     let engine = gateway.0.app.engine();
     let RetrievedMemory { context, error } = if !caller.is_verified {
@@ -367,7 +382,6 @@ async fn converse(
     let headers = upstream.headers(&parts.headers, is_observed);
     let body = prompt.to_bytes().into();
     let answer = upstream.ask(Method::POST, &path, headers.clone(), body).await?;
-    drop(permit);
     let succeeded = answer.status().is_success();
     let listener = match (pending.filter(|_| succeeded), &session) {
         (Some(pending), Some(session)) => {
@@ -375,17 +389,17 @@ async fn converse(
             let is_readable = !is_compressed(answer.headers());
             let parser = AnswerReader::new(protocol, is_stream(answer.headers()));
             let parser = is_readable.then_some(parser);
-            let mut exchange = memory::new_exchange(&said, started);
-            exchange.project.clone_from(&caller.wishes.project);
-            let round = Round {
-                caller: caller.caller.clone(),
-                credential: caller.credential.clone(),
-                session: session.clone(),
-                exchange,
-                pending,
-            };
             let has_id = protocol == Protocol::Responses;
-            tokio::spawn(listen(gateway.clone(), parser, pieces, round, context.clone(), has_id));
+            let (gateway, context) = (gateway.clone(), context.clone());
+            let (caller, session) = (caller.clone(), session.clone());
+            tokio::spawn(async move {
+                let captured = process(body_bytes, move || memory::new_exchange(&said, started));
+                let mut exchange = captured.await.unwrap_or_default();
+                exchange.project = caller.wishes.project;
+                let GatewayCaller { caller, credential, .. } = caller;
+                let round = Round { caller, credential, session, exchange, pending };
+                listen(gateway, parser, pieces, round, context, has_id).await;
+            });
             Some(listener)
         }
         _ => None,
@@ -406,6 +420,7 @@ async fn converse(
             retrieval,
             offered,
             observers: ResponseObservers { meter, watch, listener },
+            permit,
         };
         tools::pass(rounds, answer).await?
     };
@@ -492,6 +507,33 @@ async fn listen(
     }
     let (text, id) = answer.map(AnswerReader::finish).unwrap_or_default();
     round.exchange.response = id.filter(|_| has_id);
-    round.exchange.answer = memory::answer_turn(&text, &context, gateway.0.app.now());
+    let now = gateway.0.app.now();
+    let answer = process(text.len(), move || memory::answer_turn(&text, &context, now)).await;
+    round.exchange.answer = answer.flatten();
     gateway.0.recorder.take(round);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_text_is_processed_on_a_blocking_thread() {
+        let here = std::thread::current().id();
+        let thread = || std::thread::current().id();
+        assert_eq!(process(BLOCKING_BYTES, thread).await, Some(here));
+        assert!(process(BLOCKING_BYTES + 1, thread).await.is_some_and(|other| other != here));
+    }
+
+    #[tokio::test]
+    async fn messages_of_a_large_body_are_read_without_blocking_the_thread() {
+        let text = "A message. ".repeat(BLOCKING_BYTES);
+        let body = serde_json::json!({"messages": [{"role": "user", "content": text}]});
+        let body = Bytes::from(body.to_string());
+        let mut reading = std::pin::pin!(parse(Protocol::Chat, &body));
+        // What is read on this thread would be ready at once.
+        assert!(futures_util::poll!(&mut reading).is_pending());
+        let (_, said) = reading.await.expect("a prompt");
+        assert_eq!((said.len(), &said[0].text), (1, &text));
+    }
 }

@@ -22,6 +22,7 @@ use super::refusal::GatewayError;
 use super::upstream::{Upstream, response_headers};
 use super::{ResponseObservers, is_compressed, is_stream};
 use crate::api::App;
+use crate::api::body::BodyPermit;
 use crate::api::code::ErrorCode;
 use crate::tools::{self, ToolAnswer, ToolInvocation};
 
@@ -57,6 +58,8 @@ pub struct ToolRounds {
     pub retrieval: RetrievalId,
     pub offered: BTreeSet<String>,
     pub observers: ResponseObservers,
+    /// The memory reserved for the prompt, which is sent again in each round.
+    pub permit: BodyPermit,
 }
 
 /// Passes on an answer in which the model may call memory tools.

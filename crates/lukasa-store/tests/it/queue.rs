@@ -72,7 +72,8 @@ async fn finish(store: &Store, claimed: &ClaimedJob) {
 }
 
 async fn claim(store: &Store, after: Option<TenantId>, full: &[TenantId]) -> Option<ClaimedJob> {
-    let request = ClaimRequest { lane: Lane::Learning, worker: "w", after, full };
+    let lane = Lane::Learning;
+    let request = ClaimRequest { lane, worker: "w", after, full, waits_for_user: true };
     store.claim_in_lane(&request, at(1_000)).await.unwrap()
 }
 
@@ -93,6 +94,30 @@ async fn job_lanes_in_database_match_the_code() {
         let lane: String = admin.query_one(lane, &[&kind.as_str()]).await.unwrap().get(0);
         assert_eq!(lane, kind.lane().as_str());
     }
+}
+
+#[tokio::test]
+async fn job_of_a_user_whose_lock_is_held_leaves_the_worker_to_others() {
+    let database = TestDatabase::fresh().await;
+    let (store, admin) = (database.store(), database.admin().await);
+    queue(&store, "a", "busy", JobKind::Extract, "k", 0).await;
+    queue(&store, "a", "other", JobKind::Extract, "k", 1).await;
+    let (high, _) = user("a", "busy").uuid().as_u64_pair();
+    let hold = format!("begin; select pg_advisory_xact_lock({})", high.cast_signed());
+    admin.batch_execute(&hold).await.unwrap();
+    let claim = async || {
+        let (lane, worker) = (Lane::Learning, "w");
+        let request = ClaimRequest { lane, worker, after: None, full: &[], waits_for_user: false };
+        store.claim_in_lane(&request, at(1_000)).await.unwrap()
+    };
+    let first = claim().await.unwrap();
+    assert_eq!(first.user, user("a", "other"), "although the other has waited longer");
+    finish(&store, &first).await;
+    assert_eq!(claim().await, None);
+    admin.batch_execute("rollback").await.unwrap();
+    let next = claim().await.unwrap();
+    assert_eq!((next.user, next.attempts), (user("a", "busy"), 1), "it was not an attempt");
+    finish(&store, &next).await;
 }
 
 #[tokio::test]
@@ -132,7 +157,8 @@ async fn claim_cost_does_not_depend_on_waiting_jobs() {
         .replace("$3", &format!("'{}'::timestamptz", at(1_000)))
         .replace("$4", &format!("'{}'::timestamptz", at(2_000)))
         .replace("$5", &quoted("w"))
-        .replace("$6", "'{}'::uuid[]");
+        .replace("$6", "'{}'::uuid[]")
+        .replace("$7", "false");
     admin.batch_execute("vacuum analyze job").await.unwrap();
     admin.batch_execute(&format!("begin; {OPENING}")).await.unwrap();
     let explain = format!("explain (analyze, buffers, format json) {sql}");

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
+use lukasa_core::{TenantId, UserId};
 use lukasa_engine::credentials::CREDENTIAL_LEASE;
 use lukasa_server::api::AuthMode;
 use serde_json::json;
@@ -135,4 +137,34 @@ async fn refused_key_is_removed_from_the_admission_cache() {
     // Longer than a cached refusal is used without a check.
     fixture.clock.advance(Duration::from_secs(5));
     say(&ada, &["Hello"]).await.expect(503);
+}
+
+#[tokio::test]
+async fn exchanges_of_a_busy_user_do_not_delay_those_of_others() {
+    const SESSIONS: usize = 40;
+    // While the user is busy, no memory is read for a new session.
+    let limit = Duration::from_millis(500);
+    let fixture =
+        TestGateway::with_memory_deadline(limit, AuthMode::Keys, |_, asked| reply(asked, "Yes"))
+            .await;
+    let (ada, of_ada) = fixture.assistant("ada").await;
+    let (bob, of_bob) = fixture.assistant("bob").await;
+    of_ada.save("Likes tea").await;
+    of_bob.save("Likes coffee").await;
+    let (high, _) = UserId::named(TenantId::named("acme"), "ada").uuid().as_u64_pair();
+    let hold = format!("begin; select pg_advisory_xact_lock({})", high.cast_signed());
+    let admin = fixture.app.database.admin().await;
+    admin.batch_execute(&hold).await.unwrap();
+    let chats = (0..SESSIONS).map(|number| {
+        let ada = ada.with("x-lukasa-session", &format!("busy-{number}"));
+        async move { say(&ada, &["Hello"]).await.expect(200) }
+    });
+    join_all(chats).await;
+    say(&bob.with("x-lukasa-session", "other"), &["Hello"]).await.expect(200);
+    assert_eq!(fixture.turns(&of_bob, "other", 2).await, ["user: Hello", "assistant: Yes"]);
+    admin.batch_execute("rollback").await.unwrap();
+    for number in [0, SESSIONS - 1] {
+        let stored = fixture.turns(&of_ada, &format!("busy-{number}"), 2).await;
+        assert_eq!(stored, ["user: Hello", "assistant: Yes"]);
+    }
 }

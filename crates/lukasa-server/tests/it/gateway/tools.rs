@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::fixture::{TestGateway, chat, reply};
 
 /// A response that calls these tools, in the requested format.
-fn calling(asked: &RequestRecord, calls: &[(&str, Value)]) -> Vec<ConnectionStep> {
+pub fn calling(asked: &RequestRecord, calls: &[(&str, Value)]) -> Vec<ConnectionStep> {
     let made = |(n, (name, arguments)): (usize, &(&str, Value))| {
         json!({"index": n, "id": format!("call_{n}"), "type": "function",
                "function": {"name": name, "arguments": arguments.to_string()}})
