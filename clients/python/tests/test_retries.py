@@ -78,6 +78,24 @@ def test_request_without_key_is_retried_only_if_it_was_not_sent(pauses: list[flo
     assert len(wire.sent) == 2
 
 
+def test_request_that_creates_a_secret_is_not_retried(pauses: list[float]) -> None:
+    creating = [
+        calls.create_key({"name": "mine"}),
+        calls.rotate_key("key_1"),
+        calls.mint_token({"user": "alice"}),
+        calls.create_webhook({"url": "https://example.com"}),
+        calls.rotate_webhook("whk_1"),
+        calls.make_sign_in_link({"user": "alice"}),
+        calls.sign_in({"link": "x"}),
+    ]
+    for call in creating:
+        for answer in (fails(httpx.ReadError), status(503)):
+            wire = Wire(answer, status(201))
+            with pytest.raises((Unreachable, Unavailable)):
+                client_over(wire).send(call)
+            assert len(wire.sent) == 1, call.path
+
+
 def test_reading_post_is_retried(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ReadTimeout), status(502), status(404))
     with pytest.raises(NotFound):

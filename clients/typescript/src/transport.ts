@@ -201,11 +201,18 @@ async function contentOf(response: Response): Promise<unknown> {
 }
 
 /**
+ * POST requests that are not sent again when their outcome is unknown: their answer has a secret, which the
+ * server cannot show again, or a second one would have an effect of its own.
+ */
+const SENT_ONCE =
+  /^\/api\/(keys|tokens|webhooks|users|spaces|sign-in|sign-in\/links|(keys|webhooks)\/[^/]+\/(rotate|test|replay))$/;
+
+/**
  * Whether a request may be sent again when its outcome is unknown. The server replays the first response to a
- * repeated key, except for requests that create a secret, which it cannot show again.
+ * repeated key, or a repetition has no effect, except for the requests in `SENT_ONCE`.
  */
 function mayRepeat(method: Method, path: string): boolean {
-  return method !== "POST" || !/^\/api\/(keys|tokens|webhooks)$/.test(path);
+  return method !== "POST" || !SENT_ONCE.test(path);
 }
 
 /** The wait before the next attempt: the server's `Retry-After`, or exponential backoff with jitter. */

@@ -1,5 +1,6 @@
 // Retries, timeouts and headers of requests, with a scripted server.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { test } from "node:test";
 import { Lukasa, LukasaError } from "lukasa-client";
@@ -67,13 +68,63 @@ test("retries end with the error of the server", async () => {
   assert.equal(requests.length, 2);
 });
 
+interface Described {
+  parameters?: { name: string; in: string }[];
+  responses: Record<string, { content?: Record<string, { schema: { $ref?: string } }> }>;
+}
+
+const source = process.env.LUKASA_OPENAPI ?? assert.fail("LUKASA_OPENAPI is not set");
+const { paths, components } = JSON.parse(await readFile(source, "utf8")) as {
+  paths: Record<string, { post?: Described }>;
+  components: { schemas: Record<string, object> };
+};
+
+/** Whether the success response of an operation has a secret, or a link that signs in. */
+function givesSecret(post: Described): boolean {
+  const good = Object.entries(post.responses).filter(([status]) => status.startsWith("2"));
+  return good.some(([, { content }]) => {
+    const name = content?.["application/json"]?.schema.$ref?.split("/").at(-1);
+    const schema = JSON.stringify(components.schemas[name ?? ""] ?? {});
+    return schema.includes('"secret":') || (name ?? "").includes("SignInLink");
+  });
+}
+
 test("requests that create secrets are not retried", async () => {
-  const { url, requests } = await statuses([503]);
-  const lukasa = new Lukasa({ url });
-  await assert.rejects(lukasa.keys.mintToken({ user: "alice" }));
-  await assert.rejects(lukasa.keys.create({ name: "mine" }));
-  await assert.rejects(lukasa.send("POST", "/api/webhooks", { body: {} }));
-  assert.equal(requests.length, 3);
+  const posts = Object.entries(paths).filter(([, { post }]) => post && givesSecret(post));
+  assert.ok(posts.length >= 6, `${posts.length} operations give a secret`);
+  for (const [path] of [...posts, ["/api/sign-in"] as const]) {
+    for (const sent of [path, path.replace("{id}", "id_1")]) {
+      const { url, requests } = await statuses([503]);
+      await assert.rejects(new Lukasa({ url }).send("POST", sent, { path: { id: "id_1" } }));
+      assert.equal(requests.length, 1, sent);
+    }
+  }
+});
+
+/** POST operations without an idempotency key whose repetition has no effect. */
+const HARMLESS = [
+  "/api/memory/search",
+  "/api/memory/retrieve",
+  "/api/vault/plan",
+  "/api/domains/detect",
+  "/api/beacon",
+  "/api/import",
+  "/api/imports/{id}/decision",
+  "/api/imports/{id}/undo",
+  "/api/model-service/test",
+];
+
+test("POST requests are retried if they have a key or no effect of their own", async () => {
+  for (const [path, { post }] of Object.entries(paths)) {
+    if (!post) continue;
+    const keyed = post.parameters?.some(({ name }) => name === "Idempotency-Key");
+    const repeats = (keyed && !givesSecret(post)) || HARMLESS.includes(path);
+    const { url, requests } = await statuses([503], { "retry-after": "0" });
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, "1"]);
+    const sending = { path: Object.fromEntries(names), retries: 1 };
+    await assert.rejects(new Lukasa({ url }).send("POST", path, sending));
+    assert.equal(requests.length, repeats ? 2 : 1, path);
+  }
 });
 
 test("Retry-After is honoured", async () => {
