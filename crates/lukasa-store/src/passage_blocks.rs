@@ -16,8 +16,8 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::passage::{PASSAGES_IN_ORDER, StoredPassage, session_projects, stored};
 use crate::row::Columns;
-use crate::scope::Scope;
-use crate::vector::{LONG_VECTORS_IN_ORDER, VECTORS_IN_ORDER, Vector, is_short, vector};
+use crate::scope::{Param, Scope};
+use crate::vector::{VECTORS_IN_ORDER, Vector, vector};
 
 type RowBlocks = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
 
@@ -30,12 +30,37 @@ pub(crate) const PACKED_VECTORS_IN_ORDER: &str = "\
     select source_ids, parts, vectors from packed_session \
      where user_id = $1 and model = $2 and revision > $3 order by revision";
 
+/// The rows of queries that are sent one after the other: those of two at a time would have to arrive
+/// together.
+struct RowQueries {
+    left: std::array::IntoIter<&'static str, 2>,
+    rows: Option<RowBlocks>,
+}
+
+impl RowQueries {
+    fn new(queries: [&'static str; 2]) -> Self {
+        Self { left: queries.into_iter(), rows: None }
+    }
+
+    async fn next(&mut self, scope: &Scope, params: &[Param<'_>]) -> Result<Option<Row>> {
+        loop {
+            if let Some(rows) = &mut self.rows
+                && let Some(row) = rows.try_next().await?
+            {
+                return Ok(Some(row));
+            }
+            let Some(sql) = self.left.next() else { return Ok(None) };
+            self.rows = Some(Box::pin(scope.stream(sql, params).await?));
+        }
+    }
+}
+
 /// The user's passages in blocks, as they arrive.
 pub struct PassageBlocks {
     /// `None` when all packed sessions were read.
     packed: Option<RowBlocks>,
-    /// `None` until then: the rows of two queries arrive one after the other.
-    rows: Option<RowBlocks>,
+    /// What is not packed, read after that.
+    rows: RowQueries,
     projects: HashMap<String, Project>,
     floor: Option<i64>,
     /// The first passage of the next block, with its revision.
@@ -48,7 +73,9 @@ impl PassageBlocks {
         let projects = session_projects(scope).await?;
         let (user, from) = (scope.user().uuid(), floor.unwrap_or(0));
         let packed = scope.stream(PACKED_IN_ORDER, &[&user, &from]).await?;
-        Ok(Self { packed: Some(Box::pin(packed)), rows: None, projects, floor, ahead: None })
+        let (packed, rows) =
+            (Some(Box::pin(packed) as RowBlocks), RowQueries::new(PASSAGES_IN_ORDER));
+        Ok(Self { packed, rows, projects, floor, ahead: None })
     }
 
     /// The next `size` passages, or more, because a block has all passages of its sources and of a
@@ -66,17 +93,10 @@ impl PassageBlocks {
             }
             self.packed = None;
         }
-        let rows = match &mut self.rows {
-            Some(rows) => rows,
-            None => {
-                let (user, none) = (scope.user().uuid(), 0_i64);
-                let rows = scope.stream(PASSAGES_IN_ORDER, &[&user, &none]).await?;
-                self.rows.insert(Box::pin(rows))
-            }
-        };
+        let (user, none) = (scope.user().uuid(), 0_i64);
         let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
         block.extend(self.ahead.take().map(|(_, ahead)| ahead));
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = self.rows.next(scope, &[&user, &none]).await? {
             let revision: i64 = row.try_get("revision")?;
             let passage = stored(&row, &self.projects)?;
             let is_old = self.floor.is_some_and(|floor| revision <= floor);
@@ -139,14 +159,15 @@ fn unpack(
 pub struct VectorBlocks<'m> {
     model: &'m EmbeddingModel,
     packed: Option<RowBlocks>,
-    rows: Option<RowBlocks>,
+    rows: RowQueries,
 }
 
 impl<'m> VectorBlocks<'m> {
     pub async fn open(scope: &Scope, model: &'m EmbeddingModel) -> Result<Self> {
         let (user, none) = (scope.user().uuid(), 0_i64);
         let packed = scope.stream(PACKED_VECTORS_IN_ORDER, &[&user, &model.name, &none]).await?;
-        Ok(Self { model, packed: Some(Box::pin(packed)), rows: None })
+        let rows = RowQueries::new(VECTORS_IN_ORDER);
+        Ok(Self { model, packed: Some(Box::pin(packed)), rows })
     }
 
     /// The next `size` vectors, or more, because a block has all of a packed session; none at the
@@ -170,18 +191,10 @@ impl<'m> VectorBlocks<'m> {
             }
             self.packed = None;
         }
-        let rows = match &mut self.rows {
-            Some(rows) => rows,
-            None => {
-                let (user, none) = (scope.user().uuid(), 0_i64);
-                let sql =
-                    if is_short(self.model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
-                let rows = scope.stream(sql, &[&user, &self.model.name, &none]).await?;
-                self.rows.insert(Box::pin(rows))
-            }
-        };
+        let (user, none) = (scope.user().uuid(), 0_i64);
+        let params: [Param<'_>; 3] = [&user, &self.model.name, &none];
         while block.len() < size
-            && let Some(row) = rows.try_next().await?
+            && let Some(row) = self.rows.next(scope, &params).await?
         {
             block.push(vector(&row)?);
         }
