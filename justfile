@@ -201,6 +201,10 @@ pitr *args: _server
 failover *args: _server
     scripts/try-failover "$(just _binary)" "$@"
 
+# Searches while the standby that indexes are loaded from is up to date, behind, silent, killed and promoted.
+standby *args: _server
+    scripts/try-standby "$(just _binary)" "$@"
+
 # Replaces two servers of the program OLD by this version under load, and back: nothing failed, nothing lost.
 upgrade old *args: _server
     scripts/try-upgrade "$1" "$(just _binary)" "${@:2}"

@@ -87,6 +87,7 @@ use webhooks::WebhookSender;
 
 pub use error::{Error, InvalidField, Result};
 pub use lukasa_store::health::{Backlog, DatabaseHealth};
+pub use lukasa_store::standby::StandbyHealth;
 pub use lukasa_store::{ConnectOptions, Migration, PoolSizes};
 pub use memory::{Memory, Point};
 pub use modules::Modules;
@@ -122,6 +123,13 @@ impl Engine {
     /// The same, with pools of these sizes beside the one for requests.
     pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
         Ok(Self::of(Parts::new(Store::connect_with(connect, sizes)?), State::default()))
+    }
+
+    /// The same engine, loading users' indexes from this standby of the main cell when it has the state
+    /// that the primary has.
+    pub fn with_standby(self, standby: &ConnectOptions) -> Result<Self> {
+        let store = self.0.parts.store.clone().with_standby(standby)?;
+        Ok(self.with_parts(|parts| parts.store = store))
     }
 
     fn of(parts: Parts, state: State) -> Self {
@@ -257,6 +265,14 @@ impl Engine {
 /// The migrations the schema still lacks.
 pub async fn pending_migrations(connect: &ConnectOptions) -> Result<Vec<Migration>> {
     Ok(lukasa_store::pending(connect).await?)
+}
+
+/// Asks a standby and its primary how far the standby is.
+pub async fn standby_health(
+    primary: &ConnectOptions,
+    standby: &ConnectOptions,
+) -> Result<StandbyHealth> {
+    Ok(lukasa_store::standby::health(primary, standby).await?)
 }
 
 /// Creates the database of this URL if it does not exist; true if it was created.

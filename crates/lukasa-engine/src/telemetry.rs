@@ -68,6 +68,11 @@ pub(crate) fn record_retrieval_log_dropped() {
     counter!("lukasa_retrieval_log_dropped_total").increment(1);
 }
 
+/// Records that a user's index was loaded, from the primary or from a standby.
+pub(crate) fn record_index_load(source: &'static str) {
+    counter!("lukasa_index_loads_total", "source" => source).increment(1);
+}
+
 /// Records an admission decision.
 pub(crate) fn record_admission(writer: Writer, decision: &'static str) {
     counter!("lukasa_admissions_total", "writer" => writer.as_str(), "decision" => decision)

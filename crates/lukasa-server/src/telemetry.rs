@@ -196,6 +196,7 @@ fn describe() {
         "lukasa_retrieval_log_dropped_total",
         "Records of retrievals that were left out"
     );
+    describe_counter!("lukasa_index_loads_total", "Indexes of users that were loaded whole");
     describe_counter!("lukasa_admissions_total", "Decisions about claims to be written");
     describe_counter!("lukasa_jobs_total", "Jobs that ended");
     describe_histogram!("lukasa_job_seconds", "Time of a job");

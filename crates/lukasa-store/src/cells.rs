@@ -36,7 +36,10 @@ const VERIFY_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a user is looked for in the cells before the request fails.
 const MAX_STEPS: u32 = 12;
 
-/// One cell as it is used by this process.
+/// The name of main's standby, which no cell can have.
+const STANDBY: &str = "main's standby";
+
+/// One cell as it is used by this process, or the standby of main.
 #[derive(Clone)]
 pub(crate) struct Cell {
     pub name: Arc<str>,
@@ -59,6 +62,11 @@ struct CellState {
 impl Cell {
     fn new(name: &str, pools: Pools) -> Self {
         Self { name: name.into(), pools, state: Arc::default() }
+    }
+
+    /// The standby of main. It is probed like a cell other than main.
+    pub fn standby(pools: Pools) -> Self {
+        Self::new(STANDBY, pools)
     }
 
     pub fn is_main(&self) -> bool {
@@ -125,7 +133,12 @@ impl Cell {
     fn start_refusing(&self) {
         *lock(&self.state.answered_at) = None;
         let before = lock(&self.state.refused_until).replace(Instant::now() + REFUSAL_TIME);
-        if before.is_none() {
+        if before.is_some() {
+            return;
+        }
+        if &*self.name == STANDBY {
+            tracing::warn!("the standby does not answer; indexes are loaded from the primary");
+        } else {
             tracing::warn!(cell = &*self.name, "a cell does not answer; its users are refused");
         }
     }
@@ -250,6 +263,13 @@ pub(crate) struct CellStep {
     /// The epoch of the move whose source has refused the user, or 0.
     pub via: i64,
     epoch: i64,
+}
+
+impl CellStep {
+    /// A cell that is asked without the map.
+    pub fn in_cell(cell: &Cell) -> Self {
+        Self { cell: cell.clone(), via: 0, epoch: 0 }
+    }
 }
 
 impl Cells {

@@ -62,6 +62,7 @@ mod scope;
 pub mod scrub;
 pub mod session;
 pub mod space;
+pub mod standby;
 pub mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -91,6 +92,8 @@ pub use scope::{Batch, Directory, Scope};
 #[derive(Clone)]
 pub struct Store {
     cells: Cells,
+    /// A standby of the main cell that whole users may be read from.
+    standby: Option<Cell>,
     in_background: bool,
 }
 
@@ -112,7 +115,7 @@ impl Store {
     }
 
     pub fn connect_with(connect: &ConnectOptions, sizes: PoolSizes) -> Result<Self> {
-        Ok(Self { cells: Cells::new(connect, sizes)?, in_background: false })
+        Ok(Self { cells: Cells::new(connect, sizes)?, standby: None, in_background: false })
     }
 
     /// The same store for work that no request waits for: it uses the background pools.
@@ -238,5 +241,8 @@ impl Store {
 
     pub fn close(&self) {
         self.cells.close();
+        if let Some(standby) = &self.standby {
+            standby.pools.close();
+        }
     }
 }

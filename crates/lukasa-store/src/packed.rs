@@ -97,9 +97,9 @@ macro_rules! unpack {
                       language, words, terms, content_hash, session_id, number, role, said_at, \
                       recorded_at from part) \
              insert into embedding (user_id, tenant_id, model, source_id, part, revision, \
-                 dimension, content_hash, vector) \
+                 dimension, content_hash, vector, of_turn) \
              select user_id, tenant_id, model, source_id, part, revision, vector_dims(vector), \
-                    content_hash, vector from part where vector is not null"
+                    content_hash, vector, true from part where vector is not null"
         )
     };
 }

@@ -70,13 +70,15 @@ pub async fn state(scope: &Scope) -> Result<RecallState> {
 
 /// Increments the revision. It must precede the rows that carry the new revision.
 pub fn bump(batch: &mut Batch, scope: &Scope, change: Change) {
-    const SQL: &str = "insert into recall_state (user_id, tenant_id, revision, facts, removed) \
-                       values ($1, $2, 1, $3::int, $4::int) on conflict (user_id) do update set \
-                       revision = recall_state.revision + 1, \
-                       facts = case when $3 = 1 then recall_state.revision + 1 \
-                                    else recall_state.facts end, \
-                       removed = case when $4 = 1 then recall_state.revision + 1 \
-                                      else recall_state.removed end";
+    // The user's lock is held. `on conflict do update` would also log a lock of the row.
+    const SQL: &str = "with changed as ( \
+                         update recall_state set revision = revision + 1, \
+                           facts = case when $3 = 1 then revision + 1 else facts end, \
+                           removed = case when $4 = 1 then revision + 1 else removed end \
+                         where user_id = $1 returning true) \
+                       insert into recall_state (user_id, tenant_id, revision, facts, removed) \
+                       select $1, $2, 1, $3::int, $4::int \
+                       where not exists (select from changed)";
     batch.push(
         SQL,
         vec![
@@ -141,12 +143,32 @@ pub struct StoredPassage {
     pub place: Option<TurnPosition>,
 }
 
-/// The passages since a revision, with columns of the index that recall reads alone.
-macro_rules! passages {
+macro_rules! passage_columns {
     () => {
-        "select source_id, part, subject_id, kind, language, words, terms, session_id, number, \
-                role, said_at, recorded_at, revision \
-           from passage where user_id = $1 and revision > $2"
+        "source_id, part, subject_id, kind, language, words, terms, session_id, number, role, \
+         said_at, recorded_at, revision"
+    };
+}
+
+/// The passages of memories and episodes since a revision. An index has all of these columns.
+macro_rules! memory_passages {
+    () => {
+        concat!(
+            "select ",
+            passage_columns!(),
+            " from passage where user_id = $1 and revision > $2 and kind <> 'turn'"
+        )
+    };
+}
+
+/// The same of turns that are not packed.
+macro_rules! turn_passages {
+    () => {
+        concat!(
+            "select ",
+            passage_columns!(),
+            " from passage where user_id = $1 and revision > $2 and kind = 'turn'"
+        )
     };
 }
 
@@ -206,17 +228,24 @@ pub async fn turn_floor(scope: &Scope, limit: i64) -> Result<Option<i64>> {
     Ok(one(&scope.query(FLOOR, &[&user, &limit]).await?, |row| Ok(row.try_get(0)?))?.flatten())
 }
 
-pub(crate) const PASSAGES_SINCE: &str = concat!(passages!(), " union all ", packed_passages!());
+pub(crate) const PASSAGES_SINCE: &str =
+    concat!(memory_passages!(), " union all ", turn_passages!(), " union all ", packed_passages!());
 
-/// Passages that are not packed, in the order of their revisions.
-pub(crate) const PASSAGES_IN_ORDER: &str = concat!(passages!(), " order by revision");
+/// The passages that are not packed, of memories and episodes and then of turns, both in the order of
+/// their revisions.
+pub(crate) const PASSAGES_IN_ORDER: [&str; 2] = [
+    concat!(memory_passages!(), " order by revision"),
+    concat!(turn_passages!(), " order by revision"),
+];
 
 /// The passages since a revision; all of them since revision 0. With a floor, turns up to that
 /// revision are left out.
 pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<Vec<StoredPassage>> {
     const ABOVE: &str = concat!(
-        passages!(),
-        " and (kind <> 'turn' or revision > $3) union all ",
+        memory_passages!(),
+        " union all ",
+        turn_passages!(),
+        " and revision > $3 union all ",
         packed_passages!(),
         " and k.revision > $3"
     );
@@ -231,8 +260,14 @@ pub async fn since(scope: &Scope, revision: i64, floor: Option<i64>) -> Result<V
     all(&rows, |row| stored(row, &projects))
 }
 
-pub(crate) const FIRST_PASSAGES: &str =
-    concat!(passages!(), " union all ", packed_passages!(), " limit $3");
+pub(crate) const FIRST_PASSAGES: &str = concat!(
+    memory_passages!(),
+    " union all ",
+    turn_passages!(),
+    " union all ",
+    packed_passages!(),
+    " limit $3"
+);
 
 /// Up to `limit` of the user's passages, in no particular order.
 pub async fn first(scope: &Scope, limit: i64) -> Result<Vec<StoredPassage>> {
@@ -318,13 +353,13 @@ pub struct NewEmbedding {
 /// the meantime are skipped, and existing embeddings are kept.
 pub fn embed(batch: &mut Batch, scope: &Scope, model: &EmbeddingModel, made: Vec<NewEmbedding>) {
     const SQL: &str = "insert into embedding (user_id, tenant_id, model, dimension, revision, \
-                       source_id, part, content_hash, vector) \
+                       source_id, part, content_hash, vector, of_turn) \
                        select $1, $2, $3, $4, (select revision from recall_state \
-                         where user_id = $1), e.* \
+                         where user_id = $1), e.*, p.kind = 'turn' \
                        from unnest($5::uuid[], $6::smallint[], $7::bytea[], $8::halfvec[]) \
                          as e (source_id, part, content_hash, vector) \
-                       where exists (select 1 from passage p where p.user_id = $1 \
-                         and p.source_id = e.source_id and p.part = e.part) \
+                       join passage p on p.user_id = $1 \
+                         and p.source_id = e.source_id and p.part = e.part \
                        on conflict do nothing";
     let sources: Vec<Uuid> = made.iter().map(|e| e.source).collect();
     let parts: Vec<i16> = made.iter().map(|e| e.part).collect();

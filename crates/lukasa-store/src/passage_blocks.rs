@@ -17,20 +17,28 @@ use crate::error::{Error, Result};
 use crate::passage::{PASSAGES_IN_ORDER, StoredPassage, session_projects, stored};
 use crate::row::Columns;
 use crate::scope::{Param, Scope};
-use crate::vector::{LONG_VECTORS_IN_ORDER, VECTORS_IN_ORDER, Vector, is_short, vector};
+use crate::vector::{VECTORS_IN_ORDER, Vector, vector};
 
 type RowStream = Pin<Box<dyn Stream<Item = Result<Row>> + Send>>;
 
-/// The packed sessions of a user and then their rows, as they arrive: the answers of two queries, one
+/// The packed sessions of a user and then their rows, as they arrive: the answers of three queries, one
 /// after the other.
-enum PackedThenRows {
-    Packed(RowStream),
-    Rows(RowStream),
+struct PackedThenRows {
+    current: RowStream,
+    is_packed: bool,
+    left: std::array::IntoIter<&'static str, 2>,
 }
 
 impl PackedThenRows {
-    async fn open(scope: &Scope, sql: &'static str, params: &[Param<'_>]) -> Result<Self> {
-        Ok(Self::Packed(Box::pin(scope.stream(sql, params).await?)))
+    /// `packed` reads packed sessions, and `rows` what is not packed.
+    async fn open(
+        scope: &Scope,
+        packed: &'static str,
+        rows: [&'static str; 2],
+        params: &[Param<'_>],
+    ) -> Result<Self> {
+        let current = Box::pin(scope.stream(packed, params).await?);
+        Ok(Self { current, is_packed: true, left: rows.into_iter() })
     }
 
     /// Reads packed sessions into a block until it has `size` elements; nothing at their end.
@@ -40,28 +48,27 @@ impl PackedThenRows {
         mut unpack: impl FnMut(&Row, &mut Vec<T>) -> Result<()>,
     ) -> Result<Vec<T>> {
         let mut block = Vec::new();
-        if let Self::Packed(packed) = self {
-            while block.len() < size
-                && let Some(row) = packed.try_next().await?
-            {
-                unpack(&row, &mut block)?;
-            }
+        while self.is_packed
+            && block.len() < size
+            && let Some(row) = self.current.try_next().await?
+        {
+            unpack(&row, &mut block)?;
         }
         Ok(block)
     }
 
-    /// The rows, once all packed sessions were read.
-    async fn rows(
-        &mut self,
-        scope: &Scope,
-        sql: &'static str,
-        params: &[Param<'_>],
-    ) -> Result<&mut RowStream> {
-        if let Self::Packed(_) = self {
-            *self = Self::Rows(Box::pin(scope.stream(sql, params).await?));
+    /// The next row that is not packed, once all packed sessions were read.
+    async fn next_row(&mut self, scope: &Scope, params: &[Param<'_>]) -> Result<Option<Row>> {
+        loop {
+            if !self.is_packed
+                && let Some(row) = self.current.try_next().await?
+            {
+                return Ok(Some(row));
+            }
+            let Some(sql) = self.left.next() else { return Ok(None) };
+            self.current = Box::pin(scope.stream(sql, params).await?);
+            self.is_packed = false;
         }
-        let (Self::Packed(rows) | Self::Rows(rows)) = self;
-        Ok(rows)
     }
 }
 
@@ -88,7 +95,8 @@ impl PassageBlocks {
     pub async fn open(scope: &Scope, floor: Option<i64>) -> Result<Self> {
         let projects = session_projects(scope).await?;
         let (user, from) = (scope.user().uuid(), floor.unwrap_or(0));
-        let read = PackedThenRows::open(scope, PACKED_IN_ORDER, &[&user, &from]).await?;
+        let read = PackedThenRows::open(scope, PACKED_IN_ORDER, PASSAGES_IN_ORDER, &[&user, &from])
+            .await?;
         Ok(Self { read, projects, floor, ahead: None })
     }
 
@@ -101,10 +109,9 @@ impl PassageBlocks {
             return Ok(block);
         }
         let (user, none) = (scope.user().uuid(), 0_i64);
-        let rows = self.read.rows(scope, PASSAGES_IN_ORDER, &[&user, &none]).await?;
         let mut last = self.ahead.as_ref().map(|(revision, _)| *revision);
         block.extend(self.ahead.take().map(|(_, ahead)| ahead));
-        while let Some(row) = rows.try_next().await? {
+        while let Some(row) = self.read.next_row(scope, &[&user, &none]).await? {
             let revision: i64 = row.try_get("revision")?;
             let passage = stored(&row, &self.projects)?;
             let is_old = self.floor.is_some_and(|floor| revision <= floor);
@@ -173,7 +180,8 @@ impl<'m> VectorBlocks<'m> {
     pub async fn open(scope: &Scope, model: &'m EmbeddingModel) -> Result<Self> {
         let (user, none) = (scope.user().uuid(), 0_i64);
         let params: [Param<'_>; 3] = [&user, &model.name, &none];
-        let read = PackedThenRows::open(scope, PACKED_VECTORS_IN_ORDER, &params).await?;
+        let read =
+            PackedThenRows::open(scope, PACKED_VECTORS_IN_ORDER, VECTORS_IN_ORDER, &params).await?;
         Ok(Self { model, read })
     }
 
@@ -185,11 +193,9 @@ impl<'m> VectorBlocks<'m> {
             return Ok(block);
         }
         let (user, none) = (scope.user().uuid(), 0_i64);
-        let sql = if is_short(self.model) { VECTORS_IN_ORDER } else { LONG_VECTORS_IN_ORDER };
         let params: [Param<'_>; 3] = [&user, &self.model.name, &none];
-        let rows = self.read.rows(scope, sql, &params).await?;
         while block.len() < size
-            && let Some(row) = rows.try_next().await?
+            && let Some(row) = self.read.next_row(scope, &params).await?
         {
             block.push(vector(&row)?);
         }

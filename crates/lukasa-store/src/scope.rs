@@ -457,6 +457,11 @@ impl Scope {
         self.user
     }
 
+    /// Whether the user was found in the main cell.
+    pub(crate) fn is_in_main(&self) -> bool {
+        self.transaction.cell().is_none_or(Cell::is_main)
+    }
+
     pub(crate) async fn query(&self, sql: &'static str, params: Params<'_>) -> Result<Vec<Row>> {
         self.transaction.query(sql, params).await
     }

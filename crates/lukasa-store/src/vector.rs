@@ -25,11 +25,19 @@ pub(crate) fn vector(row: &Row) -> Result<Vector> {
     Ok(Vector { source, part, values: values.into() })
 }
 
-/// The vectors since a revision. A condition on the dimension selects the index.
-macro_rules! vectors {
+/// The vectors of memories and episodes since a revision. An index has all of these columns.
+macro_rules! memory_vectors {
     () => {
         "select source_id, part, vector from embedding where user_id = $1 and model = $2 \
-           and revision > $3"
+           and revision > $3 and dimension <= 1024 and not of_turn"
+    };
+}
+
+/// The others: of turns that are not packed, and those that are too long for that index.
+macro_rules! other_vectors {
+    () => {
+        "select source_id, part, vector from embedding where user_id = $1 and model = $2 \
+           and revision > $3 and (dimension > 1024 or of_turn)"
     };
 }
 
@@ -43,13 +51,13 @@ macro_rules! packed_vectors {
 }
 
 pub(crate) const VECTORS_SINCE: &str =
-    concat!(vectors!(), " and dimension <= 1024 union all ", packed_vectors!());
+    concat!(memory_vectors!(), " union all ", other_vectors!(), " union all ", packed_vectors!());
 
-/// Vectors of passages that are not packed, in the order of their revisions.
-pub(crate) const VECTORS_IN_ORDER: &str =
-    concat!(vectors!(), " and dimension <= 1024 order by revision");
-pub(crate) const LONG_VECTORS_IN_ORDER: &str =
-    concat!(vectors!(), " and dimension > 1024 order by revision");
+/// The vectors of passages that are not packed, both parts in the order of their revisions.
+pub(crate) const VECTORS_IN_ORDER: [&str; 2] = [
+    concat!(memory_vectors!(), " order by revision"),
+    concat!(other_vectors!(), " order by revision"),
+];
 
 /// The vectors of a model since a revision. With a floor, those of turns up to that revision are
 /// left out.
@@ -59,7 +67,6 @@ pub async fn vectors_since(
     revision: i64,
     floor: Option<i64>,
 ) -> Result<Vec<Vector>> {
-    const LONG: &str = concat!(vectors!(), " and dimension > 1024 union all ", packed_vectors!());
     const ABOVE: &str = concat!(
         "select e.source_id, e.part, e.vector from embedding e \
                          join passage p on p.user_id = e.user_id and p.source_id = e.source_id \
@@ -74,12 +81,17 @@ pub async fn vectors_since(
         let params: [Param<'_>; 4] = [&user, &model.name, &revision, &floor];
         return all(&scope.query(ABOVE, &params).await?, vector);
     }
-    let sql = if is_short(model) { VECTORS_SINCE } else { LONG };
-    all(&scope.query(sql, &[&user, &model.name, &revision]).await?, vector)
+    all(&scope.query(VECTORS_SINCE, &[&user, &model.name, &revision]).await?, vector)
 }
 
-pub(crate) const FIRST_VECTORS: &str =
-    concat!(vectors!(), " and dimension <= 1024 union all ", packed_vectors!(), " limit $4");
+pub(crate) const FIRST_VECTORS: &str = concat!(
+    memory_vectors!(),
+    " union all ",
+    other_vectors!(),
+    " union all ",
+    packed_vectors!(),
+    " limit $4"
+);
 
 /// Up to `limit` of the user's vectors of a model, in no particular order.
 pub async fn first_vectors(
@@ -87,12 +99,9 @@ pub async fn first_vectors(
     model: &EmbeddingModel,
     limit: i64,
 ) -> Result<Vec<Vector>> {
-    const LONG: &str =
-        concat!(vectors!(), " and dimension > 1024 union all ", packed_vectors!(), " limit $4");
     let (user, none) = (scope.user().uuid(), 0_i64);
     let params: [Param<'_>; 4] = [&user, &model.name, &none, &limit];
-    let sql = if is_short(model) { FIRST_VECTORS } else { LONG };
-    all(&scope.query(sql, &params).await?, vector)
+    all(&scope.query(FIRST_VECTORS, &params).await?, vector)
 }
 
 /// Whether the user has vectors of one of these models.
@@ -109,9 +118,4 @@ pub async fn remove(scope: &Scope, models: &[String], limit: i64) -> Result<usiz
            and (model, source_id, part) in (select model, source_id, part from embedding \
              where user_id = $1 and model = any($2) limit $3) returning 1";
     Ok(scope.query(SQL, &[&scope.user().uuid(), &models, &limit]).await?.len())
-}
-
-/// Whether its vectors fit into an index row.
-pub(crate) fn is_short(model: &EmbeddingModel) -> bool {
-    model.dimension <= 1024
 }

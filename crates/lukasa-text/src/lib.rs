@@ -24,6 +24,7 @@ pub mod rule;
 pub mod screen;
 pub mod slot;
 pub mod statement;
+mod term_bytes;
 pub mod terms;
 pub mod tokens;
 pub mod topic;

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::term_bytes;
+
 /// Version of these rules.
 pub const ANALYZER: i16 = 2;
 
@@ -17,8 +19,8 @@ pub const ANALYZER: i16 = 2;
 /// represents none of them well.
 pub const PASSAGE_WORDS: usize = 160;
 
-/// Maximum number of distinct terms of a passage; pairs of words are dropped first. They take five
-/// bytes each and have to fit into an index row (2,704 bytes).
+/// Maximum number of distinct terms of a passage; pairs of words are dropped first. They take at most
+/// five bytes each and have to fit into an index row (2,704 bytes).
 pub const PASSAGE_TERMS: usize = 400;
 
 /// Characters of a word that are used. Anything longer is not a natural word, and stemming it takes
@@ -273,21 +275,14 @@ impl Terms {
         self
     }
 
-    /// Five bytes for each term: its digest and its count.
+    /// The terms as they are stored, without the number of words.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.counts.len() * 5);
-        for (term, count) in &self.counts {
-            bytes.extend_from_slice(&term.0.to_le_bytes());
-            bytes.push(*count);
-        }
-        bytes
+        term_bytes::encode(self.counts.iter().map(|(term, count)| (term.0, *count)))
     }
 
-    /// Reads what [`Terms::to_bytes`] wrote; a stray rest is ignored.
+    /// Reads what [`Terms::to_bytes`] wrote; what is cut off is left out.
     pub fn from_bytes(bytes: &[u8], words: u32) -> Self {
-        let read =
-            |five: &[u8]| (Term(u32::from_le_bytes([five[0], five[1], five[2], five[3]])), five[4]);
-        Self { counts: bytes.chunks_exact(5).map(read).collect(), words }
+        Self { counts: term_bytes::decode(bytes, Term), words }
     }
 
     pub fn count_of(&self, term: Term) -> u8 {

@@ -114,7 +114,7 @@ fn arguments(sql: &str, recorded: &Recorded<'_>, editions: &mut usize) -> Result
     let strings = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
     let of = |list: &[&str], keep| Arguments { list: strings(list), keep };
     let (user, fact) = ("'{user}'", "'{fact}'");
-    if sql.starts_with("insert into recall_state ") {
+    if sql.contains("insert into recall_state ") {
         let tenant = format!("'{}'", recorded.tenant);
         return Ok(of(&["':user_id'", &tenant, "1", "0"], false));
     }

@@ -8,7 +8,8 @@
 //! so a removal on another server is seen by the next request here.
 //!
 //! A full load runs in a separate task and continues if the request that began it times out; only a
-//! few run at a time.
+//! few run at a time. Its rows may come from a standby (see `rows`): the index is that of the state that
+//! was read from the primary either way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -16,16 +17,17 @@ use std::time::Duration;
 
 use futures_util::{future::OptionFuture, try_join};
 use lukasa_core::model::EmbeddingModel;
-use lukasa_core::recall::index::{Index, NewPassage};
-use lukasa_core::{AsOf, FactId, ProjectScope, Timestamp, TurnId, UserId};
-use lukasa_store::Scope;
-use lukasa_store::passage::{self, RecallState, StoredPassage};
-use lukasa_store::passage_blocks::{PassageBlocks, VectorBlocks};
-use lukasa_store::recallable::{self, RecallableVersion};
-use lukasa_store::vector::{self, Vector};
+use lukasa_core::recall::index::Index;
+use lukasa_core::{AsOf, ProjectScope, UserId};
+use lukasa_store::passage::RecallState;
+use lukasa_store::{Scope, Store, recallable};
 use moka::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::rows::{
+    ActiveFacts, NewRows, SmallRecord, WholeIndex, existed, load_first_rows, load_floor,
+    load_new_rows, read_facts, read_in_blocks, read_small, read_whole, to_new_passage,
+};
 use crate::cpu::{CpuPool, interrupted};
 use crate::error::{Error, Result};
 
@@ -49,8 +51,6 @@ const LARGE_INDEX_UNITS: usize = 2_000;
 /// read in blocks, and the index is built while the rows arrive, so that they are not all in memory
 /// beside it.
 const LARGE_RECORD_REVISIONS: i64 = 1_000;
-/// Number of rows of such a block.
-const BLOCK_ROWS: usize = 2_000;
 
 /// Cache of the indexes of recently active users.
 pub(crate) struct IndexCache {
@@ -260,6 +260,7 @@ impl IndexCache {
     /// that. Meant to run in a separate task.
     pub(crate) async fn load_small(
         &self,
+        store: &Store,
         scope: &Scope,
         ctx: &RecallContext,
         cpu: &CpuPool,
@@ -274,8 +275,7 @@ impl IndexCache {
         }
         // Fewer passages than the limit of indexed ones need no count of them.
         let limit = SMALL_LOAD_ROWS.min(self.passages);
-        let (rows, facts) =
-            try_join!(load_first_rows(scope, ctx.model.clone(), limit), read_facts(scope, ctx))?;
+        let SmallRecord { rows, facts } = read_small(store, scope, ctx, limit).await?;
         let Some(rows) = rows else {
             user_index.is_large.store(true, Ordering::Relaxed);
             return Ok(None);
@@ -289,16 +289,27 @@ impl IndexCache {
     /// The user's index, fully loaded if necessary, in blocks. Meant to run in a separate task.
     pub(crate) async fn load(
         &self,
+        store: &Store,
         scope: &Scope,
         ctx: &RecallContext,
         cpu: &CpuPool,
     ) -> Result<Arc<UserIndex>> {
         let user_index = self.to_load(scope, ctx);
-        self.catch_up(scope, ctx, &user_index, None, cpu).await?;
+        let guard = user_index.reading.lock().await;
+        if user_index.is_loaded() || ctx.state.revision == 0 {
+            drop(guard);
+            self.catch_up(scope, ctx, &user_index, None, cpu).await?;
+            return Ok(user_index);
+        }
+        let whole = read_whole(store, scope, ctx, self.passages, cpu).await?;
+        let (built, state) = (Arc::clone(&user_index), ctx.state);
+        cpu.run(move || built.install(whole, state)).await?;
+        self.cache.insert(scope.user(), Arc::clone(&user_index));
+        drop(guard);
         Ok(user_index)
     }
 
-    /// Reads new rows into an index.
+    /// Reads new rows into an index that is loaded.
     async fn catch_up(
         &self,
         scope: &Scope,
@@ -313,19 +324,6 @@ impl IndexCache {
         let _guard = user_index.reading.lock().await;
         let loaded = *user_index.progress();
         if loaded.revision >= ctx.state.revision {
-            return Ok(());
-        }
-        if loaded.revision == 0 {
-            let floor = load_floor(scope, self.passages).await?;
-            let mut index = read_in_blocks(scope, ctx, floor, None, cpu).await?;
-            let active = read_facts(scope, ctx).await?;
-            let (built, state) = (Arc::clone(user_index), ctx.state);
-            let install = move || {
-                active.set_in(&mut index);
-                built.install(index, state, floor);
-            };
-            cpu.run(install).await?;
-            self.cache.insert(scope.user(), Arc::clone(user_index));
             return Ok(());
         }
         let floor = loaded.floor;
@@ -347,7 +345,9 @@ impl IndexCache {
 
 impl UserIndex {
     /// Replaces the empty index by one that contains the whole record.
-    fn install(&self, index: Index, state: RecallState, floor: Option<i64>) {
+    fn install(&self, whole: WholeIndex, state: RecallState) {
+        let WholeIndex { mut index, facts: active, floor } = whole;
+        active.set_in(&mut index);
         let RecallState { revision, facts, .. } = state;
         let (units, passages, bytes) = (index.len(), index.passages(), index.bytes());
         *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
@@ -376,105 +376,10 @@ impl UserIndex {
     }
 }
 
-async fn load_floor(scope: &Scope, limit: usize) -> Result<Option<i64>> {
-    Ok(passage::turn_floor(scope, i64::try_from(limit).unwrap_or(i64::MAX - 1)).await?)
-}
-
-/// Passages and vectors added since a revision.
-pub(crate) struct NewRows {
-    since: i64,
-    model: Option<EmbeddingModel>,
-    passages: Vec<StoredPassage>,
-    vectors: Vec<Vector>,
-}
-
 struct IndexUpdate {
     rows: NewRows,
     /// The active memories, if one of them changed.
     facts: Option<ActiveFacts>,
-}
-
-struct ActiveFacts {
-    facts: Vec<RecallableVersion>,
-    links: Vec<(FactId, FactId)>,
-    /// The turns of which a memory was changed or removed since.
-    outdated: Vec<(TurnId, Timestamp)>,
-}
-
-impl ActiveFacts {
-    fn set_in(self, index: &mut Index) {
-        let facts = self.facts.into_iter().map(|f| (f.version.uuid(), f.facets));
-        let links = self.links.into_iter().map(|(from, to)| (from.uuid(), to.uuid()));
-        index.set_facts(facts, links);
-        let outdated = self.outdated.into_iter().map(|(turn, since)| (turn.uuid(), since));
-        index.set_outdated_turns(outdated);
-    }
-}
-
-async fn load_new_rows(
-    scope: &Scope,
-    model: Option<EmbeddingModel>,
-    since: i64,
-    floor: Option<i64>,
-) -> Result<NewRows> {
-    let vectors: OptionFuture<_> =
-        model.as_ref().map(|model| vector::vectors_since(scope, model, since, floor)).into();
-    let (passages, vectors) =
-        try_join!(passage::since(scope, since, floor), async { vectors.await.transpose() })?;
-    Ok(NewRows { since, model, passages, vectors: vectors.unwrap_or_default() })
-}
-
-/// Builds an index of the whole record, or of what existed at a point, while its rows arrive, without
-/// the list of active memories. One block of rows is added while the next one is read.
-async fn read_in_blocks(
-    scope: &Scope,
-    ctx: &RecallContext,
-    floor: Option<i64>,
-    point: Option<AsOf>,
-    cpu: &CpuPool,
-) -> Result<Index> {
-    let dimension = ctx.model.as_ref().map_or(0, |model| model.dimension);
-    let mut index = Index::new(dimension);
-    passage::read_in_index_order(scope, true).await?;
-    let mut passages = PassageBlocks::open(scope, floor).await?;
-    let mut rows = passages.next(scope, BLOCK_ROWS).await?;
-    while !rows.is_empty() {
-        let add = move || {
-            let rows = rows.into_iter().filter(|row| point.is_none_or(|at| existed(row, at)));
-            index.add(rows.map(to_new_passage).collect());
-            index
-        };
-        (index, rows) =
-            try_join!(cpu.run(add), async { Ok(passages.next(scope, BLOCK_ROWS).await?) })?;
-    }
-    if let Some(model) = &ctx.model {
-        let mut vectors = VectorBlocks::open(scope, model).await?;
-        let mut rows = vectors.next(scope, BLOCK_ROWS).await?;
-        while !rows.is_empty() {
-            let embed = move || {
-                index.embed(rows.into_iter().map(|v| ((v.source, v.part), v.values)));
-                index
-            };
-            (index, rows) =
-                try_join!(cpu.run(embed), async { Ok(vectors.next(scope, BLOCK_ROWS).await?) })?;
-        }
-    }
-    passage::read_in_index_order(scope, false).await?;
-    index.shrink();
-    Ok(index)
-}
-
-async fn read_facts(scope: &Scope, ctx: &RecallContext) -> Result<ActiveFacts> {
-    let outdated = async {
-        match ctx.has_sessions {
-            true => recallable::outdated_turns(scope, None).await,
-            // Without sessions there are no turns.
-            false => Ok(Vec::new()),
-        }
-    };
-    let (facts, links, outdated) =
-        try_join!(recallable::now(scope), recallable::links(scope, None), outdated)?;
-    Ok(ActiveFacts { facts, links, outdated })
 }
 
 async fn read_update(
@@ -498,39 +403,6 @@ async fn read_update(
         async { facts.await.transpose() }
     )?;
     Ok(IndexUpdate { rows, facts })
-}
-
-/// All rows of a record that has at most `limit` passages; `None` if it has more.
-async fn load_first_rows(
-    scope: &Scope,
-    model: Option<EmbeddingModel>,
-    limit: usize,
-) -> Result<Option<NewRows>> {
-    let rows = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-    let vectors: OptionFuture<_> =
-        model.as_ref().map(|model| vector::first_vectors(scope, model, rows)).into();
-    let (passages, vectors) =
-        try_join!(passage::first(scope, rows), async { vectors.await.transpose() })?;
-    let rows = NewRows { since: 0, model, passages, vectors: vectors.unwrap_or_default() };
-    Ok(Some(rows).filter(|rows| rows.passages.len() <= limit))
-}
-
-/// Whether a passage existed at a point: later ones must not change term frequencies.
-fn existed(stored: &StoredPassage, point: AsOf) -> bool {
-    let place = stored.place.as_ref();
-    place.is_none_or(|p| p.recorded_at <= point.known && p.said_at <= point.valid)
-}
-
-fn to_new_passage(stored: StoredPassage) -> NewPassage {
-    NewPassage {
-        source: stored.source,
-        part: stored.part,
-        subject: stored.subject,
-        kind: stored.kind,
-        language: stored.language,
-        terms: stored.terms,
-        place: stored.place,
-    }
 }
 
 impl IndexCache {

@@ -10,6 +10,7 @@ mod key;
 mod lookup;
 mod near;
 mod open;
+mod rows;
 mod search;
 mod versions;
 mod zone;

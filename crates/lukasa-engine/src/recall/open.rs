@@ -10,7 +10,8 @@ use lukasa_store::recall_opening::{self, AskedSessions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Recall;
-use super::index::{LoadPermit, NewRows, RecallContext, UserIndex, detached};
+use super::index::{LoadPermit, RecallContext, UserIndex, detached};
+use super::rows::NewRows;
 use super::search::RecallQuery;
 use crate::error::{Error, Result};
 use crate::memory::Point;
@@ -217,8 +218,8 @@ impl Recall {
     ) -> Result<SmallLoad> {
         let recall = self.clone();
         detached(async move {
-            let (_permit, cpu) = (permit, &recall.parts.cpu);
-            Ok(match recall.caches.indexes.load_small(&scope, &ctx, cpu).await? {
+            let (_permit, cpu, store) = (permit, &recall.parts.cpu, &recall.parts.store);
+            Ok(match recall.caches.indexes.load_small(store, &scope, &ctx, cpu).await? {
                 Some(user_index) => {
                     SmallLoad::Done(OpenedIndex { scope, ctx, user_index, _permit: None })
                 }
@@ -237,8 +238,8 @@ impl Recall {
     ) -> Result<OpenedIndex> {
         let recall = self.clone();
         detached(async move {
-            let _permit = permit;
-            let user_index = recall.caches.indexes.load(&scope, &ctx, &recall.parts.cpu).await?;
+            let (_permit, cpu, store) = (permit, &recall.parts.cpu, &recall.parts.store);
+            let user_index = recall.caches.indexes.load(store, &scope, &ctx, cpu).await?;
             Ok(OpenedIndex { scope, ctx, user_index, _permit: None })
         })
         .await?

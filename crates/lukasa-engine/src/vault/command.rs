@@ -230,3 +230,9 @@ impl FileSink for CommandFiles {
         Ok(())
     }
 }
+
+fn command_answer(answer: Result<String, String>, operation: Option<OperationId>) -> CommandAnswer {
+    let failed = answer.is_err();
+    let text = answer.unwrap_or_else(|refused| refused);
+    CommandAnswer { text, failed, operation }
+}

@@ -32,6 +32,7 @@ mod show;
 mod sign_in;
 mod signing_key;
 mod space;
+mod standby;
 mod start;
 mod state;
 mod vault;

@@ -14,6 +14,7 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 
 use super::migrate::migrate_and_log;
 use super::policy::PolicySettings;
+use super::standby::StandbyArgs;
 use super::{DatabaseArgs, ErasureJournalArgs, OpenDatabase, scrub};
 use crate::api::{App, AuthMode, Console, LOCAL_TENANT, LimitSettings, McpSettings};
 use crate::clock;
@@ -65,6 +66,8 @@ Logs go to standard error and hold no content of memories.")]
 pub struct ServeArgs {
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    standby: StandbyArgs,
     #[command(flatten)]
     models: ModelSettings,
     #[command(flatten)]
@@ -163,6 +166,7 @@ impl ServeArgs {
     ) -> Self {
         Self {
             database,
+            standby: StandbyArgs::default(),
             models,
             listen,
             auth: Auth::Off,
@@ -233,6 +237,7 @@ impl ServeArgs {
         // Every setting is named here, so that an unread setting does not compile.
         let Self {
             database,
+            standby,
             models,
             upstream,
             listen,
@@ -287,6 +292,7 @@ impl ServeArgs {
             .with_learning_by_rules(*learn_by_rules)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
+        let engine = standby.apply(engine, &connect)?;
         check(&engine, opened).await?;
         let (engine, _) = journal.or_beside(opened).replay(engine).await?;
         settle_model(&engine).await?;

@@ -11,6 +11,7 @@ use super::serve::{
     INDEX_MEMORY_MB, INDEX_PASSAGES, LoggingArgs, MEGABYTE, check, settle_model,
     wait_for_stop_signal,
 };
+use super::standby::StandbyArgs;
 use super::{DatabaseArgs, ErasureJournalArgs, FormatArgs, say, say_json};
 use crate::clock::{self, ServerClock};
 use crate::models::ModelSettings;
@@ -29,6 +30,8 @@ models of the server too: without one it learns by rules, and queues no other jo
 pub struct WorkArgs {
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    standby: StandbyArgs,
     #[command(flatten)]
     models: ModelSettings,
     /// Memory for the cached indexes of recent users, in megabytes; 0 disables the cache
@@ -71,6 +74,7 @@ impl WorkArgs {
         // Every setting is named here, so that an unread setting does not compile.
         let Self {
             database,
+            standby,
             models,
             index_memory,
             index_passages,
@@ -98,6 +102,7 @@ impl WorkArgs {
             .with_index_limits(index_memory.saturating_mul(MEGABYTE), index_passages)
             .with_clock(clock::now)
             .with_ticks(clock::ticks);
+        let engine = standby.apply(engine, &opened.connect)?;
         check(&engine, &opened).await?;
         let (engine, _) = journal.or_beside(&opened).replay(engine).await?;
         settle_model(&engine).await?;

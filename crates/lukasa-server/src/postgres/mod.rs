@@ -220,7 +220,14 @@ impl ManagedPostgres {
         let out = File::options().create(true).append(true).open(&log)?;
         let mut command = self.command("postgres");
         command.arg("-D").arg(&self.data).arg("-k").arg(&self.sockets);
-        for setting in ["listen_addresses=", "max_connections=60", "jit=off", "port=5432"] {
+        // Images of pages are most of the log of a small memory.
+        for setting in [
+            "listen_addresses=",
+            "max_connections=60",
+            "jit=off",
+            "port=5432",
+            "wal_compression=on",
+        ] {
             command.args(["-c", setting]);
         }
         // In its own process group: Ctrl-C must reach only Lukasa, which first finishes its requests.

@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use crate::tables::USER_TABLES;
 
 /// A rule and a query for the rows that break it, each as one line of text.
-const RULES: [(&str, &str); 13] = [
+const RULES: [(&str, &str); 14] = [
     (
         "a passage belongs to a version, a turn or an episode in use",
         "select kind || ' ' || source_id from passage p where not exists ( \
@@ -31,6 +31,11 @@ const RULES: [(&str, &str); 13] = [
           where not exists (select 1 from turn t where t.user_id = k.user_id and t.turn_id = source \
                   and t.session_id = k.session_id and t.withdrawn_by is null) \
              or exists (select 1 from passage p where p.user_id = k.user_id and p.source_id = source)",
+    ),
+    (
+        "an embedding says whether it is of a turn",
+        "select e.source_id::text from embedding e join passage p using (user_id, source_id, part) \
+          where e.of_turn <> (p.kind = 'turn')",
     ),
     (
         "no revision is newer than the user's",

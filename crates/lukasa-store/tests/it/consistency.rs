@@ -4,7 +4,7 @@ use lukasa_store::testing::TestDatabase;
 
 /// A row or two that break the rule whose name begins with these words. `$U` is a user of the tenant
 /// `$T`, `$X` any other id.
-const PLANTED: [(&str, &str); 14] = [
+const PLANTED: [(&str, &str); 15] = [
     (
         "a passage belongs to",
         "insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision, analyzer, language, \
@@ -26,6 +26,13 @@ const PLANTED: [(&str, &str); 14] = [
         "insert into recall_state values ($U, $T, 1, 1, 0); \
          insert into packed_session values ($U, $T, 's', 1, 1, null, 1, array[$X], '{0}', '{en}', '{1}', '{\\x00}', \
            '{\\x00}', '{1}', '{user}', array[now()], array[now()], array[null::halfvec])",
+    ),
+    (
+        "an embedding says",
+        "$VERSION; insert into recall_state values ($U, $T, 1, 1, 0); \
+         insert into passage (user_id, tenant_id, source_id, part, subject_id, kind, revision, analyzer, language, \
+           words, terms, content_hash) values ($U, $T, $X, 0, $X, 'fact', 1, 1, 'en', 1, '', ''); \
+         insert into embedding values ($U, $T, 'm', $X, 0, 1, 1, '', '[1]', true)",
     ),
     ("an active memory can be found", "$VERSION"),
     ("no revision is newer", "insert into recall_state values ($U, $T, 1, 1, 2)"),

@@ -3,6 +3,7 @@
 mod cells;
 mod quality;
 mod services;
+mod standby;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use lukasa_engine::{ConnectOptions, DatabaseHealth, Engine, scrub};
 use serde_json::json;
 
 use super::show::{BAD, GOOD, ODD, count, paint};
+use super::standby::StandbyArgs;
 use super::{
     AlreadyReported, DatabaseArgs, ErasureJournalArgs, FormatArgs, env_file, say, say_json,
 };
@@ -42,6 +44,8 @@ Exits with 1 if a check failed; warnings alone exit with 0.")]
 pub struct DoctorArgs {
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    standby: StandbyArgs,
     #[command(flatten)]
     models: ModelSettings,
     #[command(flatten)]
@@ -211,6 +215,7 @@ impl DoctorArgs {
             checks.extend(erasures(&connect, &journal).await);
             checks.extend(cells::cells(&connect).await);
         }
+        checks.extend(standby::check(&self.standby, &connect).await);
         checks.extend(self.chats().await);
         checks.extend(self.upstream().await);
         if let (Ok(engine), true) = (&engine, pending.is_empty()) {
