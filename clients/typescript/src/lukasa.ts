@@ -81,8 +81,8 @@ import type { Method, Options, Query } from "./types.ts";
  * await lukasa.memories.save("Prefers window seats");
  * ```
  *
- * Every write happens once, even if it is sent repeatedly, and returns an operation that can be undone with
- * `operations.undo`. Field names are those of the API.
+ * A write about memories, sessions or jobs happens once, even if it is sent repeatedly. One that changes memories
+ * returns an operation that `operations.undo` undoes; erasing cannot be undone. Field names are those of the API.
  */
 export class Lukasa extends Transport {
   readonly memories = memories(this);

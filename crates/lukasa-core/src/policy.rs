@@ -14,7 +14,7 @@ use crate::session::Keep;
 use crate::words;
 
 words!(
-    /// What happens to a claim that was inferred rather than stated to Lukasa (C01).
+    /// What happens to a claim that was inferred rather than stated to Lukasa.
     Admission {
         // It is stored as active at once.
         Auto = "auto",
@@ -40,7 +40,7 @@ words!(
     }
 );
 words!(
-    /// When a conversation is learned from (C05).
+    /// When a conversation is learned from.
     Trigger {
         // When it is closed, by any caller or by the idle timeout.
         Close = "close",
@@ -64,7 +64,7 @@ pub struct Policy {
     /// How many already processed turns an extraction pass sees again, for context.
     pub window: usize,
     pub keep_turns: Keep,
-    /// Days after which a memory that has expired is permanently removed; `None` means never (C18).
+    /// Days after which a memory that has expired is permanently removed; `None` means never.
     pub history_days: Option<u32>,
     /// Minutes without a turn after which a session counts as closed; `None` means never.
     pub idle_close_minutes: Option<u32>,
@@ -290,7 +290,7 @@ impl Policy {
     }
 
     /// The domains that the preset asks the user's consent for: to open them, and to use what is
-    /// inferred about them (C16).
+    /// inferred about them.
     pub fn consent_domains(&self) -> &'static [&'static str] {
         match self.preset.as_str() {
             "advisor" => &["finance"],

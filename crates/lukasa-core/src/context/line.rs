@@ -28,7 +28,7 @@ const FOREIGN_CHARS: usize = 40;
 const TITLE_CHARS: usize = 100;
 const SUMMARY_CHARS: usize = 400;
 
-/// The instruction in the line of a memory that may be used but not mentioned (C25).
+/// The instruction in the line of a memory that may be used but not mentioned.
 pub(super) const UNMENTIONED: &str = "; use it, but do not mention it";
 
 /// Domains whose memories are to be phrased carefully (R188).

@@ -5,6 +5,7 @@ use lukasa_core::learning::judge::SimilarMemory;
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
+use lukasa_core::model::CallPurpose;
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Origin, ProjectScope, Session, Turn, Version};
@@ -134,7 +135,7 @@ impl Learning {
             let (caller, policy) = (&request.caller, &plan.policy);
             let asked = self
                 .chat
-                .ask(caller, "extract", &ask, policy, request.moment, answer::read)
+                .ask(caller, CallPurpose::Extract, &ask, policy, request.moment, answer::read)
                 .await?;
             let mut answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
             own::complete(&mut answered.read, &plan.news);

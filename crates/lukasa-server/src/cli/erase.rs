@@ -170,7 +170,11 @@ impl EraseArgs {
         if all.is_empty() {
             return say("Nothing was erased.");
         }
-        all.iter().try_for_each(print_receipt)
+        all.iter().try_for_each(print_receipt)?;
+        match list["truncated"].as_bool() {
+            Some(true) => say("Older receipts are not listed."),
+            _ => Ok(()),
+        }
     }
 
     fn check(&self, file: &std::path::Path) -> anyhow::Result<()> {

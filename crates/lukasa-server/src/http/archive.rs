@@ -347,7 +347,7 @@ pub struct Imports {
     data: Vec<ImportView>,
 }
 
-/// List the latest imports, newest first.
+/// List the latest imports, newest first; at most 200.
 #[utoipa::path(get, path = "/api/imports", tag = "moving", responses(
     (status = 200, body = Imports),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

@@ -112,7 +112,7 @@ pub struct MembershipList {
     unavailable: usize,
 }
 
-/// List the tenant's spaces, by name.
+/// List the tenant's spaces, by name; at most 1,000.
 #[utoipa::path(get, path = "/api/spaces", tag = "spaces", responses(
     (status = 200, body = SpaceList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

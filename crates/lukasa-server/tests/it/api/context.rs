@@ -1,5 +1,5 @@
 //! Contexts over HTTP: a frozen baseline, then the dynamic part for the message, and removed
-//! memories in neither (R163 to R181, R193, R216, R218; C03, C06, C27).
+//! memories in neither (R163 to R181, R193, R216, R218).
 
 use std::sync::Arc;
 

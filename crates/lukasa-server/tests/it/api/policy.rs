@@ -1,5 +1,4 @@
-//! Policy over HTTP: the user's overrides the tenant's, which overrides the server's (C01, C05,
-//! C28).
+//! Policy over HTTP: the user's overrides the tenant's, which overrides the server's.
 
 use lukasa_core::Permission;
 use serde_json::{Value, json};
