@@ -168,7 +168,7 @@ export class Lukasa extends Transport {
     /** Opts in to a domain; needs a token of the user. */
     open: (name: string, options?: Options): Promise<DomainView> =>
       this.request("PUT", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
-    shut: (name: string, options?: Options): Promise<DomainView> =>
+    close: (name: string, options?: Options): Promise<DomainView> =>
       this.request("DELETE", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
     /** Opens a domain, and lets what is inferred about it be used; needs a token of the user. */
     consent: (name: string, options?: Options): Promise<WriteResult> =>

@@ -46,8 +46,6 @@ words!(
         Close = "close",
         // After every turn.
         Turn = "turn",
-        // When there was no turn for a while.
-        Idle = "idle",
         // Only on request.
         Manual = "manual",
     }
@@ -215,12 +213,9 @@ impl Policy {
             // Long sessions, whole transcripts.
             "research" => Self { idle_close_minutes: Some(120), window: 20, ..base },
             // By evidence alone, soon after the last turn; patterns in observations too.
-            "clone" => Self {
-                extract: Trigger::Idle,
-                idle_close_minutes: Some(10),
-                observed: ObservedPatterns::On,
-                ..base
-            },
+            "clone" => {
+                Self { idle_close_minutes: Some(10), observed: ObservedPatterns::On, ..base }
+            }
             _ => return None,
         })
     }

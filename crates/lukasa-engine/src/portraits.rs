@@ -195,8 +195,10 @@ impl Portraits {
         let mut moment = request.moment;
         // Each question needs its own ids.
         moment.seed[15] ^= u8::try_from(turn).unwrap_or(u8::MAX).rotate_left(3);
-        let asked =
-            self.chat.ask(&request.caller, CallPurpose::Portrait, &ask, policy, moment, phrase::read).await?;
+        let asked = self
+            .chat
+            .ask(&request.caller, CallPurpose::Portrait, &ask, policy, moment, phrase::read)
+            .await?;
         let answered = match asked {
             Ok(answered) => answered,
             // Store an unusable answer as an empty result: asking again tomorrow would cost the

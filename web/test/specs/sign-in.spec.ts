@@ -14,7 +14,7 @@ test.beforeEach(({ allowed }) => {
 const operator = () => new Lukasa({ url, key });
 
 test("sign-in redirect returns to the requested page", async ({ page, user }) => {
-  await open(page, "/review?kind=guess");
+  await open(page, "/review?kind=candidate");
   await expect(page).toHaveURL(/\/sign-in\?to=/);
   await axe(page);
   await screens(page, "sign-in");
@@ -24,7 +24,7 @@ test("sign-in redirect returns to the requested page", async ({ page, user }) =>
   await expect(page.getByRole("alert")).toContainText("No such key");
   await page.getByLabel("Key").fill(key);
   await page.getByRole("textbox", { name: "User" }).press("Enter");
-  await expect(page).toHaveURL(/\/review\?kind=guess$/);
+  await expect(page).toHaveURL(/\/review\?kind=candidate$/);
   await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
 });

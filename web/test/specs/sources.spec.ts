@@ -79,7 +79,7 @@ test("chat that was not learned from says why, and is learned from on request", 
   await expect(page.getByText("Not learned: set to “Only when asked to”.")).toBeVisible();
   // Closed without learning, by a client and not by a setting of the user.
   await lukasa.policy.put({});
-  await lukasa.sessions.close("week", { dirty: false });
+  await lukasa.sessions.close("week", { has_new_turns: false });
   await open(page, "/sources?session=week");
   await expect(page.getByText("Not learned from. Choose Learn now to do it.")).toBeVisible();
   await axe(page);

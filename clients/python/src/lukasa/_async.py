@@ -204,9 +204,9 @@ class AsyncLukasa:
         """Appends turns in order. Each turn has a `role` and a `content`."""
         return await self.send(calls.append_turns(session, {"turns": turns}))
 
-    async def close_session(self, session: str, *, dirty: bool | None = None) -> models.ClosedSession:
+    async def close_session(self, session: str, *, has_new_turns: bool | None = None) -> models.ClosedSession:
         """Closes a session: its new turns are learned from. Appending reopens it."""
-        return await self.send(calls.close_session(session, {"dirty": dirty}))
+        return await self.send(calls.close_session(session, {"has_new_turns": has_new_turns}))
 
     async def learn_session(self, session: str) -> models.ClosedSession:
         """Learns from a session now."""

@@ -205,9 +205,9 @@ class Lukasa:
         """Appends turns in order. Each turn has a `role` and a `content`."""
         return self.send(calls.append_turns(session, {"turns": turns}))
 
-    def close_session(self, session: str, *, dirty: bool | None = None) -> models.ClosedSession:
+    def close_session(self, session: str, *, has_new_turns: bool | None = None) -> models.ClosedSession:
         """Closes a session: its new turns are learned from. Appending reopens it."""
-        return self.send(calls.close_session(session, {"dirty": dirty}))
+        return self.send(calls.close_session(session, {"has_new_turns": has_new_turns}))
 
     def learn_session(self, session: str) -> models.ClosedSession:
         """Learns from a session now."""

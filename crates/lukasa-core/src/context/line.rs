@@ -192,7 +192,9 @@ pub(super) fn turn_line(turn: &Turn) -> String {
     let speaker = turn.speaker.as_deref().filter(|name| !name_directs(name));
     let who = match (speaker, turn.role) {
         (Some(name), _) => harmless(name),
-        (None, Role::User) if turn.is_reported() => "the user, as an assistant tells".to_owned(),
+        (None, Role::User) if turn.is_reported() => {
+            "the user, as reported by an assistant".to_owned()
+        }
         (None, Role::User) => "the user".to_owned(),
         (None, role) => format!("the {}", role.as_str()),
     };
@@ -382,7 +384,8 @@ mod tests {
         let mut told = turn(1, Role::User, "I live in Porto.");
         told.origin = Origin::Assistant;
         assert!(
-            turn_line(&told).ends_with(", the user, as an assistant tells: “I live in Porto.”")
+            turn_line(&told)
+                .ends_with(", the user, as reported by an assistant: “I live in Porto.”")
         );
     }
 

@@ -231,7 +231,7 @@ impl Learning {
 fn earlier_turns(policy: &Policy, new: usize) -> usize {
     match policy.extract {
         Trigger::Turn => policy.window.saturating_sub(new),
-        Trigger::Close | Trigger::Idle | Trigger::Manual => policy.window,
+        Trigger::Close | Trigger::Manual => policy.window,
     }
 }
 

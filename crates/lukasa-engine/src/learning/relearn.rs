@@ -164,7 +164,8 @@ impl Learning {
         let shown = ExtractInput { summary: None, before: &[], offered, domains: &names };
         let ask = prompt::extract(news, shown, self.parts.chat_timeout);
         let (caller, moment) = (&request.caller, request.moment);
-        let asked = self.chat.ask(caller, CallPurpose::Relearn, &ask, policy, moment, answer::read).await?;
+        let asked =
+            self.chat.ask(caller, CallPurpose::Relearn, &ask, policy, moment, answer::read).await?;
         let asked = asked.map_err(|why| JobFailure::no_answer(&why, moment.now))?;
         let mut answered = asked.read;
         own::complete(&mut answered, news);

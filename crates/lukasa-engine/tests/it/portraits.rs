@@ -149,7 +149,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     assert!(names().await.contains(&"domain:health".to_owned()));
     let kept = rows(&story).await;
     assert!(kept > 0);
-    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Shut).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Close).await.unwrap();
     assert_eq!(rows(&story).await, 0);
     assert!(!names().await.contains(&"domain:health".to_owned()));
     let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();

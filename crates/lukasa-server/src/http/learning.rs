@@ -378,8 +378,7 @@ pub async fn resolve_contradiction(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let fact = id.parse().map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?;
     let Some(which) = ContradictionChoice::parse(&sent.body.which) else {
-        let reason = "`true` must be standing, against or both";
-        return Err(Problem::of(ErrorCode::MalformedBody).because(reason));
+        return Err(Problem::invalid("true", "one of standing, against, both"));
     };
     let digest = sent.body.sha256.unwrap_or_default();
     let work = async move { engine.review.resolve(&request, fact, which, &digest).await };

@@ -110,6 +110,13 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
             "Repeating a request with the same key returns the same answer.",
         ));
     }
+    // Their secrets are not stored, so their answers are not either.
+    if *method == HttpMethod::Post && ["/api/keys", "/api/webhooks"].contains(&path) {
+        headers.push((
+            "Idempotency-Key",
+            "Repeating a request with the same key creates nothing: it is answered 409 `answer_not_kept`.",
+        ));
+    }
     // Links and ratings are not part of a version.
     let on_a_memory = path.starts_with("/api/memory/{id}")
         && !path.contains("/links")

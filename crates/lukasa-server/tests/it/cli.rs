@@ -75,7 +75,7 @@ async fn sign_in_link_begins_with_the_public_address_and_names_an_existing_tenan
         (&[][..], &both[..], "https://m.example/sign-in#"),
         (&[], &both[1..], "http://10.0.0.1:1/sign-in#"),
         (&[], &[], "http://127.0.0.1:7777/sign-in#"),
-        (&["--url", "https://o.example"], &both, "https://o.example/sign-in#"),
+        (&["--public-url", "https://o.example"], &both, "https://o.example/sign-in#"),
     ] {
         let made = link("acme", more, environment);
         assert!(text(&made.stdout).contains(expected), "{}", text(&made.stdout));
@@ -284,6 +284,8 @@ fn cli_help_matches_its_snapshot() {
 /// What `lukasa demo` prints with the server that it starts, up to the commands to try.
 async fn demo_with_its_own_server(more: &[&str]) -> String {
     let database = TestDatabase::fresh().await;
+    // The server is killed in the middle of its work.
+    database.leave_unchecked();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
     command.args(["demo", "--url", &format!("http://127.0.0.1:{port}"), "--embedder", "off"]);

@@ -525,7 +525,7 @@ async fn domains_of_a_message_are_detected_from_its_words() {
     alice
         .post("/api/domains/detect", json!({ "query": long }))
         .await
-        .refused(400, "malformed_body");
+        .refused(422, "invalid_request");
 }
 
 /// Each first message reads, then writes its baseline. Holding the first connection while waiting
