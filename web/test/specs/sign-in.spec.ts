@@ -137,7 +137,7 @@ test("operator switches user, and sign-out revokes the cookie", async ({ page, u
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page).toHaveURL(/\/memory$/);
   const other = `${user}-sister`;
-  await operator().for(other).memories.save("Sings in a choir on Thursdays");
+  await operator().forUser(other).memories.save("Sings in a choir on Thursdays");
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Switch user" }).click();
   await page.getByRole("textbox", { name: "User" }).fill(other);
@@ -207,6 +207,6 @@ test("cookie is unreadable for scripts and unusable for other sites", async ({
     headers: { ...headers, "sec-fetch-site": "same-origin" },
   });
   expect(own.status).toBe(200);
-  const saved = await operator().for(user).memories.list().all();
+  const saved = await operator().forUser(user).memories.list().all();
   expect(saved).toEqual([]);
 });

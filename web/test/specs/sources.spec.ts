@@ -463,7 +463,7 @@ test("chats after the first page are listed on request, here and in the chat", a
     }),
   );
   for (const part of [items.slice(0, 150), items.slice(150)]) {
-    await lukasa.imports.take(part.join("\n"), { source: "many-chats" });
+    await lukasa.imports.create(part.join("\n"), { source: "many-chats" });
   }
   await open(page, "/sources?view=chats");
   await expect(page.getByRole("link", { name: /Chat number 204\b/ })).toBeVisible();
