@@ -55,10 +55,11 @@ deny:
 advisories:
     .ci/advisories
 
-# Generates openapi.json, docs/errors.md and the generated parts of the clients from the code.
+# Generates openapi.json, docs/errors.md, the operations in docs/api.md and parts of the clients from the code.
 docs:
     cargo run -q --bin lukasa -- openapi > openapi.json
     cargo run -q --bin lukasa -- errors > docs/errors.md
+    scripts/api-table
     python3 clients/python/generate.py
     npm --prefix clients/typescript run --silent generate
 

@@ -97,8 +97,8 @@ async function checkEverything(client) {
   assert.ok(missing.isError && /list_memories/.test(missing.content[0].text), 'the error names the next step');
 
   const { resources } = await client.listResources();
-  assert.deepEqual(resources.slice(0, 2).map((resource) => resource.uri), ['lukasa://block', 'lukasa://profile']);
-  const block = await client.readResource({ uri: 'lukasa://block' });
+  assert.deepEqual(resources.slice(0, 2).map((resource) => resource.uri), ['lukasa://baseline', 'lukasa://profile']);
+  const block = await client.readResource({ uri: 'lukasa://baseline' });
   assert.match(block.contents[0].text, /black tea/);
   for (const { uri } of resources) await client.readResource({ uri });
   const { prompts } = await client.listPrompts();

@@ -294,7 +294,10 @@ class Operation:
         gives.append(f"answer={result}")
         keyed = "Idempotency-Key" in self.headers
         gives += ["keyed=True"] if keyed else []
-        again = keyed or self.method in ("get", "put") or self.name in READING_POSTS
+        # A repeated request for a secret is refused, because the answer is not kept.
+        parts = schemas.get(answer or "", {}).get("allOf", [])
+        is_secret = any("secret" in part.get("properties", {}) for part in parts)
+        again = (keyed and not is_secret) or self.method in ("get", "put") or self.name in READING_POSTS
         gives += ["again=True"] if again else []
         summary = self.about.get("summary") or ""
         more = self.about.get("description") or ""

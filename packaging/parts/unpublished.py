@@ -13,7 +13,7 @@ SENTENCES = [
     r"\bnot on (PyPI|npm)( or (PyPI|npm))? yet\b",
     r"\bneither is on (PyPI|npm) yet\b",
     r"\bno release\b",
-    r"\buntil the first release\b",
+    r"\b(after|until) the first release\b",
     r"\bwill be (in the first release|`lukasa-\w+` on (PyPI|npm))",
     r"\bwant a published release\b",
     r"\bhas not run yet\b",

@@ -110,7 +110,7 @@ export async function seedMany(lukasa: Lukasa, count: number): Promise<void> {
   );
   for (let from = 0; from < items.length; from += BATCH_SIZE) {
     const lines = items.slice(from, from + BATCH_SIZE).join("\n");
-    await lukasa.imports.take(lines, { source: "many" });
+    await lukasa.imports.create(lines, { source: "many" });
   }
 }
 

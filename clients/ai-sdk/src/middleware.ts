@@ -31,7 +31,7 @@ export interface LukasaOptions extends Settings {
   /** Further retrieve options, such as `budget: "standard"` or the user's `timezone`. */
   retrieve?: Omit<Retrieve, "query" | "session_id" | "project">;
   /** Timeout of the retrieval, in milliseconds; 1,000 if absent. */
-  wait?: number;
+  retrieveTimeout?: number;
   /**
    * What to do when memory fails: `continue` (the default) answers without it, `throw` fails the call;
    * a function is called with the error, and the chat continues.
@@ -242,14 +242,14 @@ function retrieve(
   round: Round,
   signal: AbortSignal | undefined,
 ): Promise<ContextView> {
-  const wait = options.wait ?? 1_000;
+  const timeout = options.retrieveTimeout ?? 1_000;
   const last = round.prompt[lastOfUser(round.prompt)];
   const query = last ? textOf(last).slice(0, 20_000) : "";
   // The server returns what it has shortly before the client would time out.
-  const deadline_ms = Math.max(1, Math.floor(wait * 0.8));
+  const deadline_ms = Math.max(1, Math.floor(timeout * 0.8));
   const ask = { deadline_ms, ...options.retrieve, query, session_id: round.session };
   const { user, project } = round;
-  return lukasa.memories.retrieve(ask, { user, project, signal, timeout: wait, retries: 0 });
+  return lukasa.memories.retrieve(ask, { user, project, signal, timeout, retries: 0 });
 }
 
 function metadataOf(context: ContextView): Partial<LukasaMetadata> {

@@ -237,7 +237,7 @@ export function lukasaTools(options: LukasaToolOptions = {}): LukasaTools {
       execute: (ask: Question, { abortSignal }: Called): Promise<MemoryList> =>
         found(async () => {
           const query = { ...ask, episodes: MAX_EPISODES };
-          const { memories, episodes } = await lukasa.memories.search(
+          const { memories, episodes } = await lukasa.memories.recall(
             query,
             callOptions(abortSignal),
           );

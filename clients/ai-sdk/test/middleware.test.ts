@@ -271,7 +271,7 @@ test("silent server is not waited for", async () => {
   const model = withLukasa(scriptedModel(["I am."]), {
     url,
     user: "alice",
-    wait: 200,
+    retrieveTimeout: 200,
     mode: "read-only",
   });
   const from = Date.now();
@@ -304,7 +304,7 @@ test("a chat of a project uses and stores nothing of another", async () => {
   // What was said in the chat of a project is found only there.
   const found = async (project: string) => {
     const query = { query: "Where is the launch?", turns: 10, min_relevance: 0 };
-    const { turns } = await client.memories.search(query, { project });
+    const { turns } = await client.memories.recall(query, { project });
     return turns.map(({ turn }) => turn.session_id).sort();
   };
   assert.deepEqual(await found("apollo"), ["in-apollo", "in-none"]);

@@ -18,7 +18,7 @@ export { LukasaMemoryPanel } from "./memory-panel.ts";
 export { LukasaProposalCard } from "./proposal-card.ts";
 export { type Done, type Memory, type Source, useSource } from "./source.ts";
 export { LukasaSources } from "./sources.ts";
-export { say, WORDS, type Words } from "./words.ts";
+export { setStrings, WORDS, type Words } from "./words.ts";
 
 declare global {
   interface HTMLElementTagNameMap {

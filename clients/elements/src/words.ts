@@ -1,4 +1,4 @@
-/** The texts of the elements. Replace them for one element with `strings`, or for all with `say`. */
+/** The texts of the elements. Replace them for one element with `strings`, or for all with `setStrings`. */
 export const WORDS = {
   title: "What I remember",
   hard: "Rules",
@@ -42,7 +42,7 @@ export type Words = typeof WORDS;
 let current: Words = WORDS;
 
 /** Replaces texts in every element that has no `strings`. */
-export function say(words: Partial<Words>): void {
+export function setStrings(words: Partial<Words>): void {
   current = { ...current, ...words };
 }
 

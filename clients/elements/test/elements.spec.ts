@@ -266,7 +266,7 @@ test("page sets colours and texts, also in dark mode", async ({ page, user, visi
   await lukasaFor(user).memories.save("Plays the cello");
   await visit(
     `<lukasa-memory-panel class="branded"></lukasa-memory-panel>`,
-    `say({ forget: "Vergessen", soft: "Zusammenhang" }); document.body.classList.add("night");`,
+    `setStrings({ forget: "Vergessen", soft: "Zusammenhang" }); document.body.classList.add("night");`,
   );
   await expect(page.getByRole("button", { name: /^Vergessen/ })).toBeVisible();
   const weight = await page

@@ -62,7 +62,7 @@ export async function host(user: string, body: string, script: string): Promise<
     if (path === "/host.css") return send("text/css", STYLE);
     if (path === "/lukasa-elements.js") return send("text/javascript", bundle);
     if (path === "/host.js") {
-      const start = `import { connect, say } from "/lukasa-elements.js";
+      const start = `import { connect, setStrings } from "/lukasa-elements.js";
         connect({ url: "${LUKASA}", token: async () => (await fetch("/token")).json() });`;
       return send("text/javascript", `${start}\n${script}`);
     }

@@ -117,7 +117,7 @@ async def test_async_client_has_the_same_methods(aclient: AsyncLukasa) -> None:
 def test_users_are_isolated(client: Lukasa, guarded: str, make_key: Callable[..., str]) -> None:
     memory = client.save("A secret").memory
     assert memory is not None
-    other = client.about("Zoë Ångström")
+    other = client.for_user("Zoë Ångström")
     assert list(other.list()) == []
     with pytest.raises(NotFound) as missing:
         other.get(memory.id)
@@ -127,7 +127,7 @@ def test_users_are_isolated(client: Lukasa, guarded: str, make_key: Callable[...
     with Lukasa(guarded, make_key("--user", "bound-user")) as bound:
         bound.save("Mine")
         with pytest.raises(NotAllowed) as wrong:
-            bound.about("other-user").save("Theirs")
+            bound.for_user("other-user").save("Theirs")
         assert wrong.value.code == "wrong_user"
     with Lukasa(guarded, "lk_live_nonsense") as unauthenticated, pytest.raises(NotAllowed) as unknown:
         unauthenticated.save("Anything")

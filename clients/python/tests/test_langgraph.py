@@ -104,7 +104,7 @@ def test_namespace_element_is_the_user_id(client: Lukasa, user: str) -> None:
     store = LukasaStore(client, user_at=1)
     for name in ("ann", "ben"):
         store.put(("memories", f"{user}-{name}"), "k", {"text": f"This is {name}"})
-    assert [memory.content for memory in client.about(f"{user}-ann").list()] == ["This is ann"]
+    assert [memory.content for memory in client.for_user(f"{user}-ann").list()] == ["This is ann"]
     assert list(client.list()) == []
     assert len(store.search(("memories", f"{user}-ben"))) == 1
     with pytest.raises(ValueError, match="names the user"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
 
-from lukasa import AsyncLukasa, Lukasa, NotFound, Unavailable, Unreachable, _async, _sync, calls
-from lukasa._call import MAX_PAUSE_SECONDS, Call, seconds
+from lukasa import ApiError, AsyncLukasa, Lukasa, NotAllowed, NotFound, Unavailable, Unreachable, _async, _sync, calls
+from lukasa._call import MAX_PAUSE_SECONDS, MAX_RETRY_AFTER_SECONDS, Call, seconds
 
 SAVED = {"memory": None, "event": {"type": "memory.saved", "memory_ids": []}, "message": "Saved"}
 Answer = Callable[[], httpx.Response]
@@ -79,7 +80,7 @@ def test_request_without_key_is_retried_only_if_it_was_not_sent(pauses: list[flo
 
 
 def test_request_that_creates_a_secret_is_not_retried(pauses: list[float]) -> None:
-    creating = [
+    creating: list[Call[Any]] = [
         calls.create_key({"name": "mine"}),
         calls.rotate_key("key_1"),
         calls.mint_token({"user": "alice"}),
@@ -123,6 +124,30 @@ def test_refused_request_is_not_retried(pauses: list[float]) -> None:
     assert (len(wire.sent), pauses) == (1, [])
 
 
+def test_header_of_the_space_is_sent() -> None:
+    wire = Wire(status(201), status(201))
+    http = httpx.Client(transport=wire)
+    client = Lukasa("http://lukasa", user="alice", space="family", http=http)
+    client.save("Likes tea")
+    client.for_user("bob").save("Likes tea")
+    assert [request.headers["X-Lukasa-Space"] for request in wire.sent] == ["family", "family"]
+
+
+def test_error_names_the_domain_to_open() -> None:
+    refused = {"code": "opt_in_needed", "title": "X", "domain": "health"}
+    wire = Wire(lambda: httpx.Response(403, json=refused))
+    with pytest.raises(NotAllowed) as error:
+        client_over(wire).save("Has asthma")
+    assert error.value.domain == "health"
+
+
+def test_internal_error_is_not_retried(pauses: list[float]) -> None:
+    wire = Wire(status(500))
+    with pytest.raises(ApiError) as error:
+        client_over(wire).save("Likes tea")
+    assert (len(wire.sent), isinstance(error.value, Unavailable)) == (1, False)
+
+
 async def test_async_client_retries(pauses: list[float]) -> None:
     wire = Wire(fails(httpx.ConnectError), status(201))
     client = AsyncLukasa("http://lukasa/base", "k", "Zoë", http=httpx.AsyncClient(transport=wire))
@@ -136,6 +161,6 @@ async def test_async_client_retries(pauses: list[float]) -> None:
 def test_pause_is_limited() -> None:
     call = Call("GET", "/", answer=bytes)
     assert call.pause(30) <= MAX_PAUSE_SECONDS
-    assert call.pause(0, httpx.Response(503, headers={"Retry-After": "86400"})) == MAX_PAUSE_SECONDS
+    assert call.pause(0, httpx.Response(503, headers={"Retry-After": "86400"})) == MAX_RETRY_AFTER_SECONDS
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
     assert seconds("soon") == 0.0

@@ -81,15 +81,15 @@ import type { Method, Options, Query } from "./types.ts";
  * await lukasa.memories.save("Prefers window seats");
  * ```
  *
- * Every write happens once, even if it is sent repeatedly, and returns an operation that can be undone with
- * `operations.undo`. Field names are those of the API.
+ * A write about memories, sessions or jobs happens once, even if it is sent repeatedly. One that changes memories
+ * returns an operation that `operations.undo` undoes; erasing cannot be undone. Field names are those of the API.
  */
 export class Lukasa extends Transport {
   readonly memories = memories(this);
   readonly sessions = sessions(this);
 
   /** A client of the same server for another user. */
-  for(user: string): Lukasa {
+  forUser(user: string): Lukasa {
     return new Lukasa({ ...this.settings, user });
   }
 
@@ -168,7 +168,7 @@ export class Lukasa extends Transport {
     /** Opts in to a domain; needs a token of the user. */
     open: (name: string, options?: Options): Promise<DomainView> =>
       this.request("PUT", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
-    shut: (name: string, options?: Options): Promise<DomainView> =>
+    close: (name: string, options?: Options): Promise<DomainView> =>
       this.request("DELETE", "/api/domains/{name}/opt-in", { ...options, path: { name } }),
     /** Opens a domain, and lets what is inferred about it be used; needs a token of the user. */
     consent: (name: string, options?: Options): Promise<WriteResult> =>
@@ -185,7 +185,7 @@ export class Lukasa extends Transport {
     erase: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/turns/{id}/erase", { ...options, path: { id } }),
     /** Keeps an assistant's reply as a note. Only the user can do it. */
-    keep: (id: string, options?: Options): Promise<WriteResult> =>
+    keepReply: (id: string, options?: Options): Promise<WriteResult> =>
       this.request("POST", "/api/turns/{id}/note", { ...options, path: { id } }),
   };
 
@@ -277,7 +277,7 @@ export class Lukasa extends Transport {
     list: async (options?: Options): Promise<ImportView[]> =>
       (await this.request("GET", "/api/imports", { ...options })).data,
     /** Imports a Lukasa export (a ZIP, as a `Blob` or bytes), or items as JSON lines. */
-    take: (
+    create: (
       items: string | Blob | Uint8Array,
       query: Query<"POST", "/api/import"> = {},
       options?: Options,
@@ -345,8 +345,13 @@ export class Lukasa extends Transport {
 
   /** The audit log of the tenant, newest first; needs an admin key. */
   readonly audit = {
-    list: (query: Query<"GET", "/api/audit"> = {}, options?: Options): Promise<AuditPage> =>
-      this.request("GET", "/api/audit", { ...options, query }),
+    list: (
+      filter: Query<"GET", "/api/audit"> = {},
+      options?: Options,
+    ): Pages<AuditPage["data"][number]> =>
+      new Pages((cursor = filter.cursor) =>
+        this.request("GET", "/api/audit", { ...options, query: { ...filter, cursor } }),
+      ),
   };
 
   /** Active sign-ins, tokens, links and connected assistants: a user's own, of the tenant for an administrator. */
@@ -394,12 +399,12 @@ export class Lukasa extends Transport {
     get: (options?: Options): Promise<SignInView> =>
       this.request("GET", "/api/sign-in", { ...options }),
     /** Signs in with a key and a user, or with a link; or switches to another user. */
-    enter: (how: SignIn, options?: Options): Promise<SignInView> =>
+    create: (how: SignIn, options?: Options): Promise<SignInView> =>
       this.request("POST", "/api/sign-in", { ...options, body: how }),
     /** The identity providers that users can sign in with. */
     methods: (options?: Options): Promise<SignInMethods> =>
       this.request("GET", "/api/sign-in/methods", { ...options }),
-    leave: (options?: Options): Promise<void> =>
+    end: (options?: Options): Promise<void> =>
       this.request("DELETE", "/api/sign-in", { ...options }),
     /** Creates a link that signs one user in, once; needs an admin key. */
     link: (user: string, options?: Options): Promise<SignInLink> =>

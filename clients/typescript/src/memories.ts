@@ -92,7 +92,7 @@ export const memories = (lukasa: Transport) => ({
   },
 
   /** Finds memories that are relevant to a message. */
-  search(query: SearchRequest | string, options?: Options): Promise<SearchAnswer> {
+  recall(query: SearchRequest | string, options?: Options): Promise<SearchAnswer> {
     const body = typeof query === "string" ? { query } : query;
     return lukasa.request("POST", "/api/memory/search", { ...options, body });
   },

@@ -92,7 +92,7 @@ export interface paths {
         get: operations["list_proposals"];
     };
     "/api/memory/contradictions": {
-        /** List contradictions between memories. */
+        /** List contradictions between memories, newest first; at most 200. */
         get: operations["list_contradictions"];
     };
     "/api/memory/{id}/resolve": {
@@ -173,7 +173,7 @@ export interface paths {
         get: operations["preview_erasure"];
     };
     "/api/erasures": {
-        /** List the receipts of erased memories, newest first, with their current state. */
+        /** List the receipts of erased memories, newest first, with their current state; at most 1,000. */
         get: operations["list_erasures"];
     };
     "/receipts/key": {
@@ -299,7 +299,7 @@ export interface paths {
     "/api/sessions/{session_id}/close": {
         /**
          * Close a session.
-         * @description The turns since the last time are learned from, if a chat model is configured. Closing a closed
+         * @description The turns since the last time are learned from, with a chat model or by rules. Closing a closed
          *     session does nothing. A new turn makes it active again.
          */
         post: operations["close_session"];
@@ -414,7 +414,7 @@ export interface paths {
         post: operations["keep_left_out"];
     };
     "/api/jobs": {
-        /** List background jobs, failed ones first. */
+        /** List background jobs, failed ones first; at most 200. */
         get: operations["list_jobs"];
     };
     "/api/jobs/{id}/retry": {
@@ -429,7 +429,7 @@ export interface paths {
         /**
          * Consolidate memories now, as the daily job does.
          * @description Memories that were repeated often are rated higher, those that use has shown to be wrong are
-         *     rated lower, guesses without support are removed, memories that ended long ago are moved into
+         *     rated lower, candidates without support are removed, memories that ended long ago are moved into
          *     the trash, and recent topics of the user are saved for a month. Inferred memories that say the
          *     same are merged, and memories that contradict each other are listed for review. No content
          *     changes. Undo reverses all of it. Before that, observations that repeat are counted, and become
@@ -440,7 +440,7 @@ export interface paths {
     "/api/review": {
         /**
          * List memories that the user should review.
-         * @description Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
+         * @description Proposals, contradictions, memories that may no longer be true, candidates, and memories learned in
          *     the last thirty days; and domains that the user mentioned and has not opened. Each item contains
          *     the requests that answer it. `periodic` says whether it is time to invite the user.
          */
@@ -507,7 +507,7 @@ export interface paths {
         post: operations["import"];
     };
     "/api/imports": {
-        /** List the latest imports, newest first. */
+        /** List the latest imports, newest first; at most 200. */
         get: operations["list_imports"];
     };
     "/api/imports/{id}/undecided": {
@@ -609,7 +609,7 @@ export interface paths {
          * Close a domain again. What is already stored stays until it is deleted.
          * @description If the user does it, the review does not ask about the domain again.
          */
-        delete: operations["shut_domain"];
+        delete: operations["close_domain"];
     };
     "/api/domains/{name}/consent": {
         /**
@@ -656,13 +656,13 @@ export interface paths {
     };
     "/api/users/{user}/erasures": {
         /**
-         * List the receipts of everything erased about a user, who may be deleted, and the progress of a
-         *     running erasure.
+         * List the receipts of everything erased about a user, who may be deleted, at most 1,000, and the
+         *     progress of a running erasure.
          */
         get: operations["list_user_erasures"];
     };
     "/api/spaces": {
-        /** List the tenant's spaces, by name. */
+        /** List the tenant's spaces, by name; at most 1,000. */
         get: operations["list_spaces"];
         /** Create a space without members. One that exists stays as it is. */
         post: operations["create_space"];
@@ -1025,7 +1025,8 @@ export interface components {
         /** @description What a page sends with `navigator.sendBeacon` when it is closed. */
         Beacon: {
             session_id: string;
-            dirty?: boolean | null;
+            /** @description Whether there are new turns since it was last closed, if known. `false` calls no model. */
+            has_new_turns?: boolean | null;
             /** @description The user token: a beacon cannot carry headers. */
             token?: string | null;
         };
@@ -1067,7 +1068,7 @@ export interface components {
         /** @description Options of closing a session. */
         CloseSession: {
             /** @description Whether there are new turns since it was last closed, if known. `false` calls no model. */
-            dirty?: boolean | null;
+            has_new_turns?: boolean | null;
         };
         /** @description Result of closing a session. */
         ClosedSession: {
@@ -2284,11 +2285,8 @@ export interface components {
         ModelCallView: {
             /** Format: date-time */
             at: string;
-            /**
-             * @description `extract`, `relearn`, `title`, `compress` or `retell`.
-             * @example extract
-             */
-            purpose: string;
+            /** @enum {string} */
+            purpose: "extract" | "relearn" | "title" | "compress" | "retell" | "portrait" | "compare";
             model: string;
             /** @description `answered`, `unavailable`, `malformed`, `missing` or `refused`. */
             outcome: string;
@@ -2350,7 +2348,8 @@ export interface components {
         };
         /** @description Total cost of one purpose with one model over thirty days. */
         ModelSumView: {
-            purpose: string;
+            /** @enum {string} */
+            purpose: "extract" | "relearn" | "title" | "compress" | "retell" | "portrait" | "compare";
             model: string;
             /** Format: int64 */
             calls: number;
@@ -2519,7 +2518,7 @@ export interface components {
             domains?: {
                 [key: string]: string;
             } | null;
-            /** @description When sessions are learned from: `close`, `turn`, `idle` or `manual`. */
+            /** @description When sessions are learned from: `close`, `turn` or `manual`. */
             extract?: string | null;
             /** @description How many earlier turns a pass sees again, for context. */
             window?: number | null;
@@ -2790,6 +2789,8 @@ export interface components {
         /** @description Receipts, newest first. */
         Receipts: {
             data: components["schemas"]["SignedReceiptView"][];
+            /** @description Whether older receipts are left out: at most the latest 1,000 are listed. */
+            truncated: boolean;
             running?: components["schemas"]["ErasureProgress"] | null;
         };
         /** @description An event to record. */
@@ -2999,17 +3000,17 @@ export interface components {
             /** @example 1 */
             contradictions: number;
             /** @example 0 */
-            doubts: number;
+            outdated: number;
             /** @example 2 */
-            guesses: number;
+            candidates: number;
             /** @example 4 */
             learned: number;
         };
         /** @description A question to the user about a memory. */
         ReviewItem: {
             /**
-             * @description `proposal`, `contradiction`, `doubt`, `guess` or `learned`.
-             * @example doubt
+             * @description `proposal`, `contradiction`, `outdated`, `candidate` or `learned`.
+             * @example outdated
              */
             kind: string;
             /** @example Is this still true? */
@@ -3022,7 +3023,7 @@ export interface components {
         };
         ReviewView: {
             /**
-             * @description The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50 of
+             * @description The first questions: at most 200 contradictions, 50 proposals and candidates together, and 50 of
              *     each other kind.
              */
             data: components["schemas"]["ReviewItem"][];
@@ -3466,7 +3467,7 @@ export interface components {
             memory_id: string;
             content: string;
             /**
-             * @description `promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`.
+             * @description `promote`, `weigh`, `let_go`, `practice`, `clear`, `topic`, `merge` or `contradict`.
              * @example promote
              */
             what: string;
@@ -7435,7 +7436,7 @@ export interface operations {
             };
         };
     };
-    shut_domain: {
+    close_domain: {
         parameters: {
             header?: {
                 /** @description Your own id for the user; required with a key for the whole tenant. */
@@ -7951,6 +7952,12 @@ export interface operations {
         };
     };
     create_key: {
+        parameters: {
+            header?: {
+                /** @description Repeating a request with the same key creates nothing: it is answered 409 `answer_not_kept`. */
+                "Idempotency-Key"?: string;
+            };
+        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateKey"];
@@ -8014,7 +8021,7 @@ export interface operations {
             };
         };
         responses: {
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8308,6 +8315,12 @@ export interface operations {
         };
     };
     create_webhook: {
+        parameters: {
+            header?: {
+                /** @description Repeating a request with the same key creates nothing: it is answered 409 `answer_not_kept`. */
+                "Idempotency-Key"?: string;
+            };
+        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateWebhook"];

@@ -21,9 +21,14 @@ export interface Settings {
    * project. If absent, lists show every project.
    */
   project?: string;
+  /**
+   * The space to act in, as a member; the user's own memory if absent. Only operations on memories, proposals and
+   * the log have spaces: the server refuses the others.
+   */
+  space?: string;
   /** Timeout of one attempt, in milliseconds; 30,000 if absent. */
   timeout?: number;
-  /** Retries after no response, or a retryable status (429, 502, 503, 504); 2 if absent. */
+  /** Retries after no response, or a retryable status (429, 502, 503, 504); 3 if absent. */
   retries?: number;
   /** The `fetch` to use, for a proxy or a test. */
   fetch?: typeof fetch;
@@ -42,7 +47,7 @@ export interface Sending extends Options {
 
 const DEFAULT_URL = "http://127.0.0.1:7777";
 const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_RETRIES = 2;
+const DEFAULT_RETRIES = 3;
 const RETRYABLE = new Set([429, 502, 503, 504]);
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
@@ -129,6 +134,8 @@ export class Transport {
     if (user !== undefined) headers.set("x-lukasa-user", bytes(user));
     const project = sending.project ?? this.settings.project;
     if (project !== undefined) headers.set("x-lukasa-project", bytes(project));
+    const space = sending.space ?? this.settings.space;
+    if (space !== undefined) headers.set("x-lukasa-space", bytes(space));
     // All attempts of one call have the same key, so that the write happens once.
     if (method !== "GET") headers.set("idempotency-key", sending.idempotencyKey ?? randomKey());
     if (sending.ifMatch !== undefined) headers.set("if-match", etag(sending.ifMatch));

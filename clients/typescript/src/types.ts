@@ -12,6 +12,8 @@ export interface Options {
   user?: string;
   /** The project that the call is about, if not the client's own; empty for no project. */
   project?: string;
+  /** The space to act in as a member, if not the client's own. Only operations on memories have spaces. */
+  space?: string;
   /** The idempotency key, so that a write happens once; random for each call if absent. */
   idempotencyKey?: string;
   /** Write only if the memory is unchanged: the memory as it was read, or its ETag. */

@@ -120,7 +120,7 @@ test("errors have codes, candidates and request ids", async () => {
 
 test("users are isolated from each other", async () => {
   const alice = real(`alice-${uniqueUser()} é李`);
-  const bob = alice.for(uniqueUser());
+  const bob = alice.forUser(uniqueUser());
   const id = idOf(await alice.memories.save("Has a secret"));
   await bob.memories.save("Has a dog");
   await assert.rejects(bob.memories.get(id), failsWith("memory_not_found"));
@@ -149,7 +149,7 @@ test("memories are found by search and retrieve", async () => {
   const lukasa = real(uniqueUser());
   await lukasa.memories.save({ content: "Prefers window seats", domain: "travel" });
   await lukasa.memories.save({ content: "Flies with a cat", domain: "travel" });
-  const found = await lukasa.memories.search("window seats");
+  const found = await lukasa.memories.recall("window seats");
   assert.equal(found.memories[0]?.memory.content, "Prefers window seats");
   assert.deepEqual(found.memories[0]?.why.matched, ["window", "seats"]);
   const ask = { query: "Book a flight to Porto", session_id: "chat-1", budget: 700 };
@@ -167,7 +167,7 @@ test("export and import", async () => {
   await from.memories.save("Plays the cello");
   const archive = await from.export();
   assert.equal(archive.type, "application/zip");
-  const taken = await to.imports.take(archive, { source: "a-test" });
+  const taken = await to.imports.create(archive, { source: "a-test" });
   assert.ok(taken.import_id);
   assert.deepEqual(
     (await to.memories.list().all()).map((memory) => memory.content),

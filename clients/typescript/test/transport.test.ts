@@ -184,10 +184,11 @@ test("headers carry key, user and version", async () => {
     url: `${url}/behind/`,
     key,
     user: "josé 李",
+    space: "family",
     headers: { "x-own": "1" },
   });
-  await lukasa.memories.update("a/b?c", "Likes tea", { ifMatch: '"ver_1"' });
-  await lukasa.for("bob").memories.forget("mem_1");
+  await lukasa.memories.update("a/b?c", "Likes tea", { ifMatch: '"ver_1"', space: "team" });
+  await lukasa.forUser("bob").memories.forget("mem_1");
   const [first, second] = requests;
   assert.equal(first?.url, "/behind/api/memory/a%2Fb%3Fc");
   assert.equal(first?.headers.authorization, "Bearer lk_user_1");
@@ -196,6 +197,10 @@ test("headers carry key, user and version", async () => {
   const raw = first?.headers["x-lukasa-user"] as string;
   assert.equal(Buffer.from(raw, "latin1").toString("utf8"), "josé 李");
   assert.equal(second?.headers["x-lukasa-user"], "bob");
+  assert.deepEqual(
+    requests.map(({ headers }) => headers["x-lukasa-space"]),
+    ["team", "family"],
+  );
   assert.equal(second?.headers.authorization, "Bearer lk_user_2");
 });
 

@@ -24,7 +24,7 @@ pub struct Domain {
 /// Which soft memories of a domain expire by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DomainExpiry {
-    /// Circumstances: tasks, projects, context. Not traits and preferences of the user (C09).
+    /// Circumstances: tasks, projects, context. Not traits and preferences of the user.
     Circumstances,
     /// Every soft memory.
     Soft,
@@ -57,7 +57,7 @@ pub fn own_names(domains: &[Domain]) -> impl Iterator<Item = (&str, &str)> {
     own.map(|domain| (domain.name.as_str(), domain.display_name.as_str()))
 }
 
-/// The ten predefined domains and religion, with the flags of R183 and C16.
+/// The ten predefined domains and religion, with the flags of R183.
 pub fn builtin_domains() -> Vec<Domain> {
     let domain = |name: &str, display_name: &str, opt_in: bool, days: Option<i32>| Domain {
         name: name.into(),

@@ -104,7 +104,7 @@ pub struct Claim {
     /// The project it belongs to; absent if it holds everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Project>,
-    /// Whether an assistant may use it but not mention it; only the user sets it (C25).
+    /// Whether an assistant may use it but not mention it; only the user sets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unmentioned: bool,
 }

@@ -3,7 +3,7 @@
 //! the same time always gives the same number.
 //!
 //! Stated facts do not decay; neither do inferred facts about the world, which hold until they are
-//! contradicted (C09).
+//! contradicted.
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;

@@ -8,6 +8,26 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+crate::words!(
+    /// What a chat model is called for.
+    CallPurpose {
+        /// Learning from new turns.
+        Extract = "extract",
+        /// Learning again from turns after one of them was removed, or a domain was opened.
+        Relearn = "relearn",
+        /// The title of a session.
+        Title = "title",
+        /// The running summary of a long session.
+        Compress = "compress",
+        /// The summary of an episode after one of its turns was removed.
+        Retell = "retell",
+        /// The sentences of a portrait.
+        Portrait = "portrait",
+        /// Whether two memories contradict each other or say the same.
+        Compare = "compare",
+    }
+);
+
 /// The model an embedding was made with. Vectors of different models cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EmbeddingModel {

@@ -14,7 +14,7 @@ use crate::session::Keep;
 use crate::words;
 
 words!(
-    /// What happens to a claim that was inferred rather than stated to Lukasa (C01).
+    /// What happens to a claim that was inferred rather than stated to Lukasa.
     Admission {
         // It is stored as active at once.
         Auto = "auto",
@@ -40,14 +40,12 @@ words!(
     }
 );
 words!(
-    /// When a conversation is learned from (C05).
+    /// When a conversation is learned from.
     Trigger {
         // When it is closed, by any caller or by the idle timeout.
         Close = "close",
         // After every turn.
         Turn = "turn",
-        // When there was no turn for a while.
-        Idle = "idle",
         // Only on request.
         Manual = "manual",
     }
@@ -64,7 +62,7 @@ pub struct Policy {
     /// How many already processed turns an extraction pass sees again, for context.
     pub window: usize,
     pub keep_turns: Keep,
-    /// Days after which a memory that has expired is permanently removed; `None` means never (C18).
+    /// Days after which a memory that has expired is permanently removed; `None` means never.
     pub history_days: Option<u32>,
     /// Minutes without a turn after which a session counts as closed; `None` means never.
     pub idle_close_minutes: Option<u32>,
@@ -215,12 +213,9 @@ impl Policy {
             // Long sessions, whole transcripts.
             "research" => Self { idle_close_minutes: Some(120), window: 20, ..base },
             // By evidence alone, soon after the last turn; patterns in observations too.
-            "clone" => Self {
-                extract: Trigger::Idle,
-                idle_close_minutes: Some(10),
-                observed: ObservedPatterns::On,
-                ..base
-            },
+            "clone" => {
+                Self { idle_close_minutes: Some(10), observed: ObservedPatterns::On, ..base }
+            }
             _ => return None,
         })
     }
@@ -290,7 +285,7 @@ impl Policy {
     }
 
     /// The domains that the preset asks the user's consent for: to open them, and to use what is
-    /// inferred about them (C16).
+    /// inferred about them.
     pub fn consent_domains(&self) -> &'static [&'static str] {
         match self.preset.as_str() {
             "advisor" => &["finance"],

@@ -90,7 +90,7 @@ impl RemovedTurns {
     }
 }
 
-/// Whether the evidence names a whole session, as in the topic notes that consolidation writes.
+/// Whether the evidence names a whole session, as in the recent topics that consolidation adds.
 fn is_chat(item: &ClaimEvidence) -> bool {
     item.kind == focus::SESSION_EVIDENCE
 }

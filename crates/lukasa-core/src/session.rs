@@ -23,7 +23,7 @@ words!(
     SessionState { Active = "active", Idle = "idle", Archived = "archived" }
 );
 words!(
-    /// Which turns are kept after extraction (C28).
+    /// Which turns are kept after extraction.
     Keep {
         // Every turn.
         Full = "full",

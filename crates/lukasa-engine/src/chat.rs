@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lukasa_core::learning::answer::UnreadableAnswer;
-use lukasa_core::model::{Chat, ChatRequest, Finish, ModelError, TokensUsed};
+use lukasa_core::model::{CallPurpose, Chat, ChatRequest, Finish, ModelError, TokensUsed};
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{Caller, Ids, Timestamp};
@@ -70,7 +70,7 @@ impl ChatModels {
     pub(crate) async fn ask<T>(
         &self,
         caller: &Caller,
-        purpose: &'static str,
+        purpose: CallPurpose,
         ask: &ChatRequest,
         policy: &Policy,
         moment: Moment,
@@ -83,7 +83,8 @@ impl ChatModels {
         let within = ask.within.min(self.parts.chat_timeout).min(share_of_time(chats.len()));
         let ask = &ChatRequest { within, ..ask.clone() };
         let mut seed = moment.seed;
-        seed.iter_mut().zip(purpose.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
+        let word = purpose.as_str();
+        seed.iter_mut().zip(word.bytes()).for_each(|(byte, more)| *byte ^= more.rotate_left(4));
         let mut ids = Ids::new(moment.now, seed);
         let (mut away, mut reasons) = (false, Vec::new());
         // Without a model that asks for a pause, the usual backoff decides when to ask again.
@@ -134,7 +135,7 @@ impl ChatModels {
             let call = ModelCall {
                 id: ids.call(),
                 at: micros(moment.now),
-                purpose: purpose.to_owned(),
+                purpose,
                 model: chat.name().to_owned(),
                 outcome: outcome.to_owned(),
                 input_tokens: i32::try_from(tokens.input).unwrap_or(i32::MAX),
@@ -150,7 +151,7 @@ impl ChatModels {
                 Err(reason) => {
                     tracing::warn!(
                         model = chat.name(),
-                        purpose,
+                        purpose = word,
                         reason,
                         "chat model gave no usable answer"
                     );

@@ -151,7 +151,7 @@ impl TenantDirectory {
         Ok(list.commit().await?)
     }
 
-    /// Opens or shuts a domain for the caller's user. Opening is consent, so a human gives it. It
+    /// Opens or closes a domain for the caller's user. Opening is consent, so a human gives it. It
     /// answers the question about the domain; what was left out because it was not open is learned
     /// again.
     pub async fn set_opt_in(
@@ -174,7 +174,7 @@ impl TenantDirectory {
         directory::ensure_me(&scope, &caller.user_name, now).await?;
         match open {
             OptIn::Open => domain::open(&scope, name, now).await?,
-            OptIn::Shut => {
+            OptIn::Close => {
                 domain::close(&scope, name).await?;
                 context::remove_baselines_of_domain(&scope, name).await?;
             }
@@ -184,9 +184,9 @@ impl TenantDirectory {
             OptIn::Open => {
                 learn_left_out(&self.parts, &mut batch, &scope, request, name).await?;
             }
-            OptIn::Shut => {}
+            OptIn::Close => {}
         }
-        // An assistant that shuts a domain does not answer for the user.
+        // An assistant that closes a domain does not answer for the user.
         if caller.kind == CallerKind::Human && domain.requires_opt_in {
             domain_question::answer(&mut batch, &scope, name, open == OptIn::Open, now);
         }
@@ -256,5 +256,5 @@ pub(crate) async fn domains(scope: &Scope) -> Result<Vec<(Domain, bool)>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptIn {
     Open,
-    Shut,
+    Close,
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::try_join;
 use lukasa_core::learning::prompt;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::policy::Policy;
 use lukasa_core::portrait::{self as rules, PortraitName, TEMPLATE, phrase};
 use lukasa_core::sentence::{self, Sentence};
@@ -198,8 +199,10 @@ impl Portraits {
         let mut moment = request.moment;
         // Each question needs its own ids.
         moment.seed[15] ^= u8::try_from(turn).unwrap_or(u8::MAX).rotate_left(3);
-        let asked =
-            self.chat.ask(&request.caller, "portrait", &ask, policy, moment, phrase::read).await?;
+        let asked = self
+            .chat
+            .ask(&request.caller, CallPurpose::Portrait, &ask, policy, moment, phrase::read)
+            .await?;
         let answered = match asked {
             Ok(answered) => answered,
             // Store an unusable answer as an empty result: asking again tomorrow would cost the

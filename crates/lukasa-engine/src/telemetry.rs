@@ -3,7 +3,7 @@
 //! costs nothing.
 
 use lukasa_core::admission::Writer;
-use lukasa_core::model::TokensUsed;
+use lukasa_core::model::{CallPurpose, TokensUsed};
 use lukasa_core::recall::Degraded;
 use metrics::{counter, histogram};
 use tracing::{Span, trace_span};
@@ -39,8 +39,8 @@ pub(crate) fn job_span(kind: &'static str) -> Span {
 }
 
 /// The span of a call of a chat model.
-pub(crate) fn model_span(purpose: &'static str) -> Span {
-    trace_span!(target: TRACE_TARGET, "model.call", purpose)
+pub(crate) fn model_span(purpose: CallPurpose) -> Span {
+    trace_span!(target: TRACE_TARGET, "model.call", purpose = purpose.as_str())
 }
 
 fn seconds(micros: u64) -> f64 {
@@ -87,11 +87,12 @@ pub(crate) fn record_job(kind: &'static str, result: &'static str, micros: u64) 
 
 /// Records a call of a chat model.
 pub(crate) fn record_model_call(
-    purpose: &'static str,
+    purpose: CallPurpose,
     outcome: &'static str,
     tokens: TokensUsed,
     micros: u64,
 ) {
+    let purpose = purpose.as_str();
     counter!("lukasa_model_calls_total", "purpose" => purpose, "outcome" => outcome).increment(1);
     let sides = [("input", tokens.input), ("output", tokens.output)];
     for (side, tokens) in sides {

@@ -151,6 +151,11 @@ impl ModelSettings {
         Ok(Arc::new(ConfiguredModels { settings, embedders, reranker, chats: self.chats()? }))
     }
 
+    /// Whether a chat model is set.
+    pub fn has_chat(&self) -> bool {
+        self.chat.iter().any(|text| !text.trim().is_empty())
+    }
+
     /// Time that a chat model has for one answer.
     pub fn chat_timeout(&self) -> Duration {
         Duration::from_secs(self.chat_timeout)

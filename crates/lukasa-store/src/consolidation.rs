@@ -93,7 +93,7 @@ pub async fn recent_sessions(
 
 /// Whether a current version with this fingerprint exists, including rejected and trashed ones.
 /// Expired ones do not count, so they may be recorded again.
-pub async fn is_noted(scope: &Scope, claim: &Claim, now: Timestamp) -> Result<bool> {
+pub async fn is_known(scope: &Scope, claim: &Claim, now: Timestamp) -> Result<bool> {
     const SQL: &str = "select true from fact_version where user_id = $1 and fingerprint = $2 \
                          and known_until is null \
                          and (state <> 'active' or valid_until is null or valid_until > $3) limit 1";

@@ -1,6 +1,7 @@
 //! Ledger of chat model calls: every call with its cost, and each tenant's tokens per day.
 
 use jiff::civil::Date;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::{CallId, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
@@ -14,8 +15,7 @@ use crate::scope::{Directory, Param, Scope};
 pub struct ModelCall {
     pub id: CallId,
     pub at: Timestamp,
-    /// What it was for: `extract`, `title`, `compress`.
-    pub purpose: String,
+    pub purpose: CallPurpose,
     pub model: String,
     pub outcome: String,
     pub input_tokens: i32,
@@ -30,7 +30,7 @@ fn call(row: &Row) -> Result<ModelCall> {
     Ok(ModelCall {
         id: CallId::from_uuid(c.take()?),
         at: c.take()?,
-        purpose: c.take()?,
+        purpose: c.word(CallPurpose::parse)?,
         model: c.take()?,
         outcome: c.take()?,
         input_tokens: c.take()?,
@@ -47,12 +47,13 @@ pub async fn insert_call(scope: &Scope, call: &ModelCall) -> Result<()> {
                        select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 \
                        where not exists (select 1 from users \
                                           where user_id = $1 and deleted_at is not null)";
+    let purpose = call.purpose.as_str();
     let params: [Param<'_>; 11] = [
         &scope.user().uuid(),
         &scope.tenant().uuid(),
         &call.id.uuid(),
         &call.at,
-        &call.purpose,
+        &purpose,
         &call.model,
         &call.outcome,
         &call.input_tokens,
@@ -75,7 +76,7 @@ pub async fn calls(scope: &Scope, limit: i64) -> Result<Vec<ModelCall>> {
 /// Totals for one purpose and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelSum {
-    pub purpose: String,
+    pub purpose: CallPurpose,
     pub model: String,
     pub calls: i64,
     pub failed: i64,
@@ -93,7 +94,7 @@ pub async fn sums(scope: &Scope, since: Timestamp) -> Result<Vec<ModelSum>> {
     all(&scope.query(SQL, &[&scope.user().uuid(), &since]).await?, |row| {
         let mut c = Columns::of(row, "model_call");
         Ok(ModelSum {
-            purpose: c.take()?,
+            purpose: c.word(CallPurpose::parse)?,
             model: c.take()?,
             calls: c.take()?,
             failed: c.take()?,

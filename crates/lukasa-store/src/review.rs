@@ -85,7 +85,7 @@ pub async fn count_waiting(scope: &Scope, now: Timestamp) -> Result<(i64, i64)> 
 }
 
 /// Stated active facts at `$3` that were last confirmed before `$2`, or that use has contradicted since.
-macro_rules! from_doubtful {
+macro_rules! from_outdated {
     ($($columns:tt)+) => {
         concat!(
             " from (select ",
@@ -104,7 +104,7 @@ macro_rules! from_doubtful {
 /// Stated active facts that were last confirmed before `before`, or that use has contradicted
 /// since; contradicted ones first, then the longest unconfirmed. The flag says whether use
 /// contradicted it.
-pub async fn doubtful(
+pub async fn outdated(
     scope: &Scope,
     before: Timestamp,
     now: Timestamp,
@@ -112,7 +112,7 @@ pub async fn doubtful(
 ) -> Result<Vec<(Version, bool)>> {
     const SQL: &str = concat!(
         "select *",
-        from_doubtful!(version_columns!()),
+        from_outdated!(version_columns!()),
         " order by refuted desc, coalesce(last_confirmed_at, known_from), version_id limit $4"
     );
     let params: [Param<'_>; 4] = [&scope.user().uuid(), &before, &now, &limit];
@@ -122,10 +122,10 @@ pub async fn doubtful(
     })
 }
 
-/// How many facts [`doubtful`] has without a limit.
-pub async fn count_doubtful(scope: &Scope, before: Timestamp, now: Timestamp) -> Result<i64> {
+/// How many facts [`outdated`] has without a limit.
+pub async fn count_outdated(scope: &Scope, before: Timestamp, now: Timestamp) -> Result<i64> {
     const SQL: &str =
-        concat!("select count(*)", from_doubtful!("last_confirmed_at, known_from, fact_id"));
+        concat!("select count(*)", from_outdated!("last_confirmed_at, known_from, fact_id"));
     count(scope, SQL, before, now).await
 }
 

@@ -187,7 +187,7 @@ function useEntries(text: string): { entries: Entry[]; searching: boolean } {
     enabled: asked.length > 1,
     staleTime: 10_000,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => lukasa.memories.search({ query: asked, limit: 8 }, { signal }),
+    queryFn: ({ signal }) => lukasa.memories.recall({ query: asked, limit: 8 }, { signal }),
   });
   const chats = useSessions();
   const saveMemory = useSaveInArea();

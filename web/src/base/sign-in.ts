@@ -78,19 +78,19 @@ export function useSignInActions() {
   return useMemo(
     () => ({
       async enter(how: SignIn): Promise<void> {
-        await client.signIn.enter(how, { retries: 0 });
+        await client.signIn.create(how, { retries: 0 });
         sessionStorage.removeItem(SIGNED_OUT_KEY);
         queries.clear();
       },
       async leave(): Promise<void> {
-        await client.signIn.leave();
+        await client.signIn.end();
         sessionStorage.setItem(SIGNED_OUT_KEY, "1");
         queries.clear();
         location.assign("/sign-in");
       },
       async lookAt(signIn: SignInView, user: string): Promise<void> {
         if (signIn.local) sessionStorage.setItem(SHOWN_USER_KEY, user);
-        else await client.signIn.enter({ user }, { retries: 0 });
+        else await client.signIn.create({ user }, { retries: 0 });
         location.assign("/memory");
       },
       /** Shows that everything about the user is erased, instead of sending requests for a missing user.

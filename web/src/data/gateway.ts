@@ -103,7 +103,7 @@ export function beacon(lukasa: Lukasa, session: string): void {
     method: "POST",
     keepalive: true,
     headers: { "content-type": "text/plain" },
-    body: JSON.stringify({ session_id: session, dirty: true }),
+    body: JSON.stringify({ session_id: session, has_new_turns: true }),
     // Best effort: a chat that is not closed now is closed after its idle time.
   }).catch(() => undefined);
 }

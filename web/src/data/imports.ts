@@ -88,7 +88,7 @@ export async function runImport(
     estimate: zeroes(ESTIMATE) as unknown as EstimateView,
   };
   const send = async (part: File | string, query: { format?: string; source: string }) => {
-    const taken = await lukasa.imports.take(
+    const taken = await lukasa.imports.create(
       part,
       { ...query, name: file.name, dry_run: dryRun },
       { signal, timeout: REQUEST_TIMEOUT_MS },

@@ -40,6 +40,6 @@ export function useMeaning(query: string, then: PointInTime | undefined) {
     placeholderData: keepPreviousData,
     // All of them: the page shows the weak ones on demand.
     queryFn: ({ signal }) =>
-      lukasa.memories.search({ query, limit: 50, min_relevance: 0, ...then }, { signal }),
+      lukasa.memories.recall({ query, limit: 50, min_relevance: 0, ...then }, { signal }),
   });
 }

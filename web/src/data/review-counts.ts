@@ -5,14 +5,14 @@ import type { ReviewItem, ReviewView } from "lukasa-client";
 const COUNTED: Readonly<Record<string, keyof ReviewView["counts"] | undefined>> = {
   proposal: "proposals",
   contradiction: "contradictions",
-  doubt: "doubts",
-  guess: "guesses",
+  outdated: "outdated",
+  candidate: "candidates",
   learned: "learned",
 };
 
 const NOTHING: ReviewView = {
   data: [],
-  counts: { proposals: 0, contradictions: 0, doubts: 0, guesses: 0, learned: 0 },
+  counts: { proposals: 0, contradictions: 0, outdated: 0, candidates: 0, learned: 0 },
   domains: [],
   periodic: { due: false, learned_since: 0 },
 };

@@ -81,7 +81,7 @@ test("imported memories wait for one decision, which is undone", async ({ page, 
   const lines = said.map((content, at) =>
     JSON.stringify({ item: "memory", source: String(at), content }),
   );
-  await lukasa.imports.take(lines.join("\n"), { name: "notes.jsonl" });
+  await lukasa.imports.create(lines.join("\n"), { name: "notes.jsonl" });
   const waiting = async () => (await lukasa.imports.list())[0]?.undecided;
   expect(await waiting()).toBe(3);
   await open(page, "/data");

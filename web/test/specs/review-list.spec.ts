@@ -16,7 +16,9 @@ async function seedProposals(lukasa: Lukasa): Promise<void> {
     }),
   );
   for (let from = 0; from < MANY; from += PER_REQUEST) {
-    await lukasa.imports.take(items.slice(from, from + PER_REQUEST).join("\n"), { source: "many" });
+    await lukasa.imports.create(items.slice(from, from + PER_REQUEST).join("\n"), {
+      source: "many",
+    });
   }
 }
 

@@ -101,7 +101,7 @@ test("review deck by keyboard alone", async ({ page, lukasa }) => {
   // Undo returns the card that was just answered, and it is answered once more.
   await page.keyboard.press("z");
   await expect(announced).toContainText("Undone. 4 of 9. A guess. Is it true?");
-  expect((await lukasa.review.list()).map((item) => item.kind)).toContain("guess");
+  expect((await lukasa.review.list()).map((item) => item.kind)).toContain("candidate");
   await page.keyboard.press("ArrowLeft");
   await expect(announced).toContainText("Forgotten. 5 of 9");
   await screens(page, "review-learned");

@@ -14,7 +14,7 @@ test.beforeEach(({ allowed }) => {
 const operator = () => new Lukasa({ url, key });
 
 test("sign-in redirect returns to the requested page", async ({ page, user }) => {
-  await open(page, "/review?kind=guess");
+  await open(page, "/review?kind=candidate");
   await expect(page).toHaveURL(/\/sign-in\?to=/);
   await axe(page);
   await screens(page, "sign-in");
@@ -24,7 +24,7 @@ test("sign-in redirect returns to the requested page", async ({ page, user }) =>
   await expect(page.getByRole("alert")).toContainText("No such key");
   await page.getByLabel("Key").fill(key);
   await page.getByRole("textbox", { name: "User" }).press("Enter");
-  await expect(page).toHaveURL(/\/review\?kind=guess$/);
+  await expect(page).toHaveURL(/\/review\?kind=candidate$/);
   await expect(page.getByRole("heading", { level: 1, name: "Review" })).toBeVisible();
   await expect(page.getByRole("button", { name: /Your account/ })).toContainText(user);
 });
@@ -137,7 +137,7 @@ test("operator switches user, and sign-out revokes the cookie", async ({ page, u
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page).toHaveURL(/\/memory$/);
   const other = `${user}-sister`;
-  await operator().for(other).memories.save("Sings in a choir on Thursdays");
+  await operator().forUser(other).memories.save("Sings in a choir on Thursdays");
   await page.getByRole("button", { name: /Your account/ }).click();
   await page.getByRole("menuitem", { name: "Switch user" }).click();
   await page.getByRole("textbox", { name: "User" }).fill(other);
@@ -207,6 +207,6 @@ test("cookie is unreadable for scripts and unusable for other sites", async ({
     headers: { ...headers, "sec-fetch-site": "same-origin" },
   });
   expect(own.status).toBe(200);
-  const saved = await operator().for(user).memories.list().all();
+  const saved = await operator().forUser(user).memories.list().all();
   expect(saved).toEqual([]);
 });

@@ -79,7 +79,7 @@ test("chat that was not learned from says why, and is learned from on request", 
   await expect(page.getByText("Not learned: set to “Only when asked to”.")).toBeVisible();
   // Closed without learning, by a client and not by a setting of the user.
   await lukasa.policy.put({});
-  await lukasa.sessions.close("week", { dirty: false });
+  await lukasa.sessions.close("week", { has_new_turns: false });
   await open(page, "/sources?session=week");
   await expect(page.getByText("Not learned from. Choose Learn now to do it.")).toBeVisible();
   await axe(page);
@@ -463,7 +463,7 @@ test("chats after the first page are listed on request, here and in the chat", a
     }),
   );
   for (const part of [items.slice(0, 150), items.slice(150)]) {
-    await lukasa.imports.take(part.join("\n"), { source: "many-chats" });
+    await lukasa.imports.create(part.join("\n"), { source: "many-chats" });
   }
   await open(page, "/sources?view=chats");
   await expect(page.getByRole("link", { name: /Chat number 204\b/ })).toBeVisible();

@@ -5,7 +5,7 @@ import { expect, open, test } from "../fixture.ts";
 
 test("certainty filter finds what the badges say", async ({ page, lukasa }) => {
   const line = JSON.stringify({ item: "memory", source: "1", content: "Keeps bees on the roof" });
-  await lukasa.imports.take(line, { name: "notes.jsonl" });
+  await lukasa.imports.create(line, { name: "notes.jsonl" });
   await lukasa.memories.save("Plays the cello");
   await open(page, "/memory?tier=strong");
   const list = page.getByRole("list", { name: "Memory" });
@@ -68,7 +68,7 @@ test("imported memory that is not in use is left out with that reason", async ({
   lukasa,
 }) => {
   const line = JSON.stringify({ item: "memory", source: "1", content: "Keeps bees on the roof" });
-  await lukasa.imports.take(line, { name: "notes.jsonl" });
+  await lukasa.imports.create(line, { name: "notes.jsonl" });
   await open(page, "/playground?query=Where do I keep my bees on the roof?");
   await expect(page.getByText("imported, not approved by you").first()).toBeVisible();
   await expect(page.getByText("not certain enough")).toHaveCount(0);

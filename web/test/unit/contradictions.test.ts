@@ -29,7 +29,7 @@ function noting() {
 }
 
 test("contradictions are the review items with two sides", () => {
-  const items = [pair("a", "b"), { kind: "guess" }, { kind: "contradiction" }] as ReviewItem[];
+  const items = [pair("a", "b"), { kind: "candidate" }, { kind: "contradiction" }] as ReviewItem[];
   assert.equal(pairsOf(items).length, 1);
 });
 

@@ -9,12 +9,12 @@ const item = (kind: string, id: string) =>
 test("deck has review items, then sensitive areas, without decided cards", () => {
   const health = { name: "health" } as DomainView;
   const cards = cardsOf(
-    [item("guess", "a"), item("unheard of", "b"), item("learned", "c")],
+    [item("candidate", "a"), item("unheard of", "b"), item("learned", "c")],
     [health],
   );
   assert.deepEqual(
     cards.map((card) => card.kind),
-    ["guess", "learned", "consent"],
+    ["candidate", "learned", "consent"],
   );
   const [first] = cards;
   assert.ok(first);
@@ -27,7 +27,7 @@ test("deck has review items, then sensitive areas, without decided cards", () =>
 });
 
 test("tally of decisions has a fixed order", () => {
-  const [first, second] = cardsOf([item("guess", "a"), item("guess", "b")], []);
+  const [first, second] = cardsOf([item("candidate", "a"), item("candidate", "b")], []);
   assert.ok(first && second);
   assert.deepEqual(
     tally([

@@ -24,7 +24,7 @@ const ids = (entries: readonly MemoryView[]) => entries.map((entry) => entry.id)
 
 test("review list has suggestions first, then guesses, the newest first", () => {
   assert.deepEqual(ids(entriesOf(ALL)), ["eeeee", "dddd", "bb", "a"]);
-  assert.deepEqual(ids(entriesOf(ALL, "guess")), ["a"]);
+  assert.deepEqual(ids(entriesOf(ALL, "candidate")), ["a"]);
   assert.deepEqual(ids(entriesOf(ALL, "proposal", "food")), ["eeeee", "bb"]);
   assert.deepEqual(areasOf(entriesOf(ALL)), [
     ["food", 2],

@@ -30,6 +30,9 @@ class AsyncLukasa:
     only about what belongs to no project. Without it lists show every project, and everything else follows its
     session or no project.
 
+    With `space` the client acts in that space, as a member. Only methods about memories, proposals and the log
+    have spaces: the server refuses the others.
+
     Every write has its own idempotency key, so it happens once even if it is sent repeatedly: it is retried
     up to `retries` times when the server cannot be reached or is busy.
     """
@@ -41,6 +44,7 @@ class AsyncLukasa:
         user: str | None = None,
         *,
         project: str | None = None,
+        space: str | None = None,
         timeout: float = 30.0,
         retries: int = 3,
         http: httpx.AsyncClient | None = None,
@@ -49,13 +53,14 @@ class AsyncLukasa:
         key = key or os.environ.get("LUKASA_KEY")
         self.user = user or os.environ.get("LUKASA_USER")
         self.project = project
+        self.space = space
         self.retries = retries
         self._http = http or httpx.AsyncClient(timeout=timeout)
         self._http.base_url = httpx.URL(url + "/")
         if key:
             self._http.headers["Authorization"] = f"Bearer {key}"
 
-    def about(self, user: str) -> Self:
+    def for_user(self, user: str) -> Self:
         """A client for another user. It shares the connections."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
@@ -74,7 +79,7 @@ class AsyncLukasa:
 
     async def send(self, call: Call[Read]) -> Read:
         """Sends any call of `lukasa.calls`, and parses the response."""
-        request = call.request(self._http, self.user, self.project)
+        request = call.request(self._http, self.user, self.project, self.space)
         attempt = 0
         while True:
             try:
@@ -204,9 +209,9 @@ class AsyncLukasa:
         """Appends turns in order. Each turn has a `role` and a `content`."""
         return await self.send(calls.append_turns(session, {"turns": turns}))
 
-    async def close_session(self, session: str, *, dirty: bool | None = None) -> models.ClosedSession:
+    async def close_session(self, session: str, *, has_new_turns: bool | None = None) -> models.ClosedSession:
         """Closes a session: its new turns are learned from. Appending reopens it."""
-        return await self.send(calls.close_session(session, {"dirty": dirty}))
+        return await self.send(calls.close_session(session, {"has_new_turns": has_new_turns}))
 
     async def learn_session(self, session: str) -> models.ClosedSession:
         """Learns from a session now."""
@@ -313,9 +318,9 @@ class AsyncLukasa:
         """Review items: questions for the user."""
         return (await self.send(calls.get_review())).data
 
-    async def portraits(self) -> models.Portraits:
+    async def portraits(self) -> List[models.Portrait]:
         """Portraits: texts about the user in which every sentence cites memories."""
-        return await self.send(calls.list_portraits())
+        return (await self.send(calls.list_portraits())).data
 
     async def domains(self) -> List[models.Domain]:
         """Domains (areas of life), and which of them are on."""
@@ -329,7 +334,7 @@ class AsyncLukasa:
         """Everything stored about the user, as a ZIP."""
         return await self.send(calls.export())
 
-    async def take_in(
+    async def import_(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
     ) -> models.ImportReport:
         """Imports an export of Lukasa or of another program: see docs/export-import.md."""

@@ -21,8 +21,10 @@ Read = TypeVar("Read")
 
 #: Retryable status codes.
 RETRYABLE = (429, 502, 503, 504)
-#: The longest pause between two attempts, in seconds.
-MAX_PAUSE_SECONDS = 20.0
+#: The longest pause between two attempts without a `Retry-After`, in seconds.
+MAX_PAUSE_SECONDS = 8.0
+#: The longest `Retry-After` that is waited for, in seconds.
+MAX_RETRY_AFTER_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,11 @@ class Call(Generic[Read]):
     again: bool = False
 
     def request(
-        self, http: httpx.Client | httpx.AsyncClient, user: str | None, project: str | None = None
+        self,
+        http: httpx.Client | httpx.AsyncClient,
+        user: str | None,
+        project: str | None = None,
+        space: str | None = None,
     ) -> httpx.Request:
         """The HTTP request. It can be sent repeatedly: its idempotency key stays the same."""
         headers: dict[str, str | bytes] = {}
@@ -52,6 +58,8 @@ class Call(Generic[Read]):
             headers["X-Lukasa-User"] = user.encode()
         if project is not None:
             headers["X-Lukasa-Project"] = project.encode()
+        if space is not None:
+            headers["X-Lukasa-Space"] = space.encode()
         if self.keyed:
             headers["Idempotency-Key"] = uuid.uuid4().hex
         if self.if_match is not None:
@@ -88,7 +96,7 @@ class Call(Generic[Read]):
         """Seconds before the next attempt: `Retry-After`, or exponential backoff with jitter."""
         retry_after = response.headers.get("Retry-After") if response is not None else None
         if retry_after:
-            return min(seconds(retry_after), MAX_PAUSE_SECONDS)
+            return min(seconds(retry_after), MAX_RETRY_AFTER_SECONDS)
         return random.uniform(0.5, 1.0) * min(0.25 * 2.0**attempt, MAX_PAUSE_SECONDS)
 
     def is_retryable(self, response: httpx.Response) -> bool:

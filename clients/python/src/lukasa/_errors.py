@@ -30,6 +30,8 @@ class ApiError(LukasaError):
     errors: list[dict[str, str]]
     #: Memories that may have been meant.
     candidates: list[dict[str, Any]]
+    #: The domain that the user has to open first.
+    domain: str | None
     #: The conflicting operation.
     operation_id: str | None
     #: The id of the request in the server's log.
@@ -42,6 +44,7 @@ class ApiError(LukasaError):
         self.detail = str(problem.get("detail", ""))
         self.errors = list(problem.get("errors", []))
         self.candidates = list(problem.get("candidates", []))
+        self.domain = problem.get("domain")
         self.operation_id = problem.get("operation_id")
         fields = "; ".join(f"{error.get('pointer')}: {error.get('detail')}" for error in self.errors)
         text = ". ".join(part for part in (self.title, fields or self.detail) if part)
@@ -80,6 +83,9 @@ class Conflict(ApiError):
 
 
 class Unavailable(ApiError):
-    """Temporarily unavailable, after retries. It may work in a moment."""
+    """Too many requests, or the server or what it needs is unavailable. It may work in a moment.
 
-    statuses = (429, 500, 502, 503, 504)
+    The request was retried, if that could do no harm.
+    """
+
+    statuses = (429, 502, 503, 504)

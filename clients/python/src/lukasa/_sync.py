@@ -31,6 +31,9 @@ class Lukasa:
     only about what belongs to no project. Without it lists show every project, and everything else follows its
     session or no project.
 
+    With `space` the client acts in that space, as a member. Only methods about memories, proposals and the log
+    have spaces: the server refuses the others.
+
     Every write has its own idempotency key, so it happens once even if it is sent repeatedly: it is retried
     up to `retries` times when the server cannot be reached or is busy.
     """
@@ -42,6 +45,7 @@ class Lukasa:
         user: str | None = None,
         *,
         project: str | None = None,
+        space: str | None = None,
         timeout: float = 30.0,
         retries: int = 3,
         http: httpx.Client | None = None,
@@ -50,13 +54,14 @@ class Lukasa:
         key = key or os.environ.get("LUKASA_KEY")
         self.user = user or os.environ.get("LUKASA_USER")
         self.project = project
+        self.space = space
         self.retries = retries
         self._http = http or httpx.Client(timeout=timeout)
         self._http.base_url = httpx.URL(url + "/")
         if key:
             self._http.headers["Authorization"] = f"Bearer {key}"
 
-    def about(self, user: str) -> Self:
+    def for_user(self, user: str) -> Self:
         """A client for another user. It shares the connections."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
@@ -75,7 +80,7 @@ class Lukasa:
 
     def send(self, call: Call[Read]) -> Read:
         """Sends any call of `lukasa.calls`, and parses the response."""
-        request = call.request(self._http, self.user, self.project)
+        request = call.request(self._http, self.user, self.project, self.space)
         attempt = 0
         while True:
             try:
@@ -205,9 +210,9 @@ class Lukasa:
         """Appends turns in order. Each turn has a `role` and a `content`."""
         return self.send(calls.append_turns(session, {"turns": turns}))
 
-    def close_session(self, session: str, *, dirty: bool | None = None) -> models.ClosedSession:
+    def close_session(self, session: str, *, has_new_turns: bool | None = None) -> models.ClosedSession:
         """Closes a session: its new turns are learned from. Appending reopens it."""
-        return self.send(calls.close_session(session, {"dirty": dirty}))
+        return self.send(calls.close_session(session, {"has_new_turns": has_new_turns}))
 
     def learn_session(self, session: str) -> models.ClosedSession:
         """Learns from a session now."""
@@ -314,9 +319,9 @@ class Lukasa:
         """Review items: questions for the user."""
         return (self.send(calls.get_review())).data
 
-    def portraits(self) -> models.Portraits:
+    def portraits(self) -> List[models.Portrait]:
         """Portraits: texts about the user in which every sentence cites memories."""
-        return self.send(calls.list_portraits())
+        return (self.send(calls.list_portraits())).data
 
     def domains(self) -> List[models.Domain]:
         """Domains (areas of life), and which of them are on."""
@@ -330,7 +335,7 @@ class Lukasa:
         """Everything stored about the user, as a ZIP."""
         return self.send(calls.export())
 
-    def take_in(
+    def import_(
         self, content: bytes, *, media: str = "application/jsonl", **how: Unpack[params.ImportQuery]
     ) -> models.ImportReport:
         """Imports an export of Lukasa or of another program: see docs/export-import.md."""

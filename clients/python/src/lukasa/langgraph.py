@@ -83,7 +83,7 @@ class LukasaStore(BaseStore):
             return self._client
         if len(namespace) <= self._user_at:
             raise ValueError(f"element {self._user_at} of the namespace names the user: {namespace!r} has none")
-        return self._client.about(namespace[self._user_at])
+        return self._client.for_user(namespace[self._user_at])
 
     def _find(self, namespace: tuple[str, ...], key: str) -> Memory | None:
         for memory in self._at(namespace).list(tag=tag("item", (*namespace, key)), limit=10):

@@ -21,11 +21,11 @@ pub const MAX_RECENT_SESSIONS: usize = 10;
 pub const MIN_TOPIC_SESSIONS: usize = 6;
 /// The kind of evidence that names a whole session.
 pub const SESSION_EVIDENCE: &str = "chat";
-/// How long a topic note is valid.
-const NOTE_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 30);
-/// How many topics one consolidation run notes.
+/// How long the memory of a recent topic is valid.
+const TOPIC_LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// How many recent topics one consolidation run adds.
 const MAX_TOPICS: usize = 3;
-const NOTE_PREFIX: &str = "Lately often talks about ";
+const TOPIC_PREFIX: &str = "Recently often talks about ";
 
 /// The topic words of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,10 +93,10 @@ pub fn topics(chats: &[SessionTopics]) -> Vec<Topic> {
     often
 }
 
-/// The claim that notes a topic, and its confidence; `None` if the topic would need the user's
+/// The claim about a recent topic, and its confidence; `None` if the topic would need the user's
 /// consent.
 pub fn topic_claim(topic: &Topic, domains: &[Domain]) -> Option<(Claim, f32)> {
-    let content = format!("{NOTE_PREFIX}{}.", topic.word);
+    let content = format!("{TOPIC_PREFIX}{}.", topic.word);
     let needs_consent = directive::is_directive(&content)
         || directive::authorises(&content)
         || secret::has_secret(&content)
@@ -130,15 +130,15 @@ fn needs_consent(word: &str, domains: &[Domain]) -> bool {
         || detected.iter().any(|found| is_sensitive(&found.domain))
 }
 
-/// When a topic note written now expires.
-pub fn note_expires_at(now: Timestamp) -> Timestamp {
-    crate::time::micros(now + NOTE_LIFETIME)
+/// When the memory of a recent topic that is written now expires.
+pub fn topic_expires_at(now: Timestamp) -> Timestamp {
+    crate::time::micros(now + TOPIC_LIFETIME)
 }
 
-/// Whether a version is a topic note: the only kind of fact that consolidation may add.
-pub fn is_topic_note(version: &Version) -> bool {
+/// Whether a version is about a recent topic: the only kind of fact that consolidation may add.
+pub fn is_recent_topic(version: &Version) -> bool {
     let claim = &version.claim;
-    claim.content.starts_with(NOTE_PREFIX)
+    claim.content.starts_with(TOPIC_PREFIX)
         && claim.force == Force::Soft
         && claim.kind == Kind::Context
         && version.valid.until.is_some()
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((topic.word.as_str(), topic.sessions.len()), ("tomatoes", 6));
         assert!(about(5).is_empty());
         let (claim, sure) = topic_claim(topic, &builtin_domains()).unwrap();
-        assert_eq!(claim.content, "Lately often talks about tomatoes.");
+        assert_eq!(claim.content, "Recently often talks about tomatoes.");
         assert_eq!((claim.evidence.len(), sure), (6, 0.6));
     }
 

@@ -5,7 +5,7 @@
 //!
 //! It only adds and ends versions. A step opens a new version of the same words with another
 //! rating or more evidence; no words change, no fact is removed, and all steps of a run are one
-//! operation that undo reverses. The only facts it adds are notes of recurring topics ([`focus`]).
+//! operation that undo reverses. The only facts it adds are recent topics ([`focus`]).
 
 pub mod compare;
 pub mod focus;
@@ -52,8 +52,8 @@ words!(
         Practice = "practice",
         // Its validity ended long ago.
         Clear = "clear",
-        // A note of a recurring topic.
-        Note = "note",
+        // A topic of several recent sessions.
+        Topic = "topic",
         // Another memory says the same in the same words, and has taken over its evidence.
         Merge = "merge",
         // It and another active memory cannot both be true: the user is asked.
@@ -230,8 +230,8 @@ pub fn is_still_supported(
 }
 
 /// Whether a consolidation run kept its invariant: every fact that it touched still exists in the
-/// same words, none of them was stated or agreed to by the user, and all added facts are topic
-/// notes.
+/// same words, none of them was stated or agreed to by the user, and all added facts are recent
+/// topics.
 pub fn only_adds_and_ends(before: &[Version], after: &[Version]) -> bool {
     let known: BTreeSet<_> = before.iter().map(|version| version.fact).collect();
     let (kept, added): (Vec<&Version>, Vec<&Version>) =
@@ -243,7 +243,7 @@ pub fn only_adds_and_ends(before: &[Version], after: &[Version]) -> bool {
     kept.sort();
     left == kept
         && before.iter().all(|version| !version.is_firm())
-        && added.into_iter().all(|version| version.number == 1 && focus::is_topic_note(version))
+        && added.into_iter().all(|version| version.number == 1 && focus::is_recent_topic(version))
 }
 
 #[cfg(test)]
@@ -421,8 +421,8 @@ mod tests {
         assert!(!with(&other), "no other fact may be added");
         let topic = focus::Topic { word: "tomatoes".into(), sessions: vec!["c".into()] };
         (other.claim, other.extracted) = (focus::topic_claim(&topic, &[]).unwrap().0, true);
-        assert!(!with(&other), "a topic note must have an end");
-        other.valid.until = Some(focus::note_expires_at(other.valid.from));
+        assert!(!with(&other), "a recent topic must have an end");
+        other.valid.until = Some(focus::topic_expires_at(other.valid.from));
         assert!(with(&other));
     }
 

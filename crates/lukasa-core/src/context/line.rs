@@ -28,7 +28,7 @@ const FOREIGN_CHARS: usize = 40;
 const TITLE_CHARS: usize = 100;
 const SUMMARY_CHARS: usize = 400;
 
-/// The instruction in the line of a memory that may be used but not mentioned (C25).
+/// The instruction in the line of a memory that may be used but not mentioned.
 pub(super) const UNMENTIONED: &str = "; use it, but do not mention it";
 
 /// Domains whose memories are to be phrased carefully (R188).
@@ -192,7 +192,9 @@ pub(super) fn turn_line(turn: &Turn) -> String {
     let speaker = turn.speaker.as_deref().filter(|name| !name_directs(name));
     let who = match (speaker, turn.role) {
         (Some(name), _) => harmless(name),
-        (None, Role::User) if turn.is_reported() => "the user, as an assistant tells".to_owned(),
+        (None, Role::User) if turn.is_reported() => {
+            "the user, as reported by an assistant".to_owned()
+        }
         (None, Role::User) => "the user".to_owned(),
         (None, role) => format!("the {}", role.as_str()),
     };
@@ -382,7 +384,8 @@ mod tests {
         let mut told = turn(1, Role::User, "I live in Porto.");
         told.origin = Origin::Assistant;
         assert!(
-            turn_line(&told).ends_with(", the user, as an assistant tells: “I live in Porto.”")
+            turn_line(&told)
+                .ends_with(", the user, as reported by an assistant: “I live in Porto.”")
         );
     }
 

@@ -14,6 +14,7 @@ use lukasa_core::consolidation::pairs::{
     PairReason, find_pairs,
 };
 use lukasa_core::learning::prompt::COMPARE;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::policy::Policy;
 use lukasa_core::time::micros;
 use lukasa_core::{FactId, Version};
@@ -144,7 +145,7 @@ impl Consolidator {
         moment.seed[15] ^= u8::try_from(turn).unwrap_or(u8::MAX).rotate_left(3);
         let asked = self
             .chat
-            .ask(&request.caller, "compare", &ask, &work.policy, moment, |text| {
+            .ask(&request.caller, CallPurpose::Compare, &ask, &work.policy, moment, |text| {
                 compare::read(text, pairs.len())
             })
             .await?;

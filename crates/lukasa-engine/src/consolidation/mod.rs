@@ -1,6 +1,6 @@
 //! Consolidation of learned facts. The rules are in the core; this module loads the facts, applies
 //! the rules and writes the result as one operation, which undo reverses as a whole. No content
-//! changes, no fact is removed, and the only additions are notes of what the user talks about
+//! changes, no fact is removed, and the only additions are memories of what the user talks about
 //! recently: a result that would break this is refused before anything is written.
 //!
 //! Before the write, `comparison` compares changed memories with others, partly with a chat model;
@@ -167,7 +167,7 @@ impl Consolidator {
             changes.opens.extend(changed.opens);
         }
         for (claim, confidence) in recent_topics(&writing.scope, now).await? {
-            let valid = Period { from: now, until: Some(focus::note_expires_at(now)) };
+            let valid = Period { from: now, until: Some(focus::topic_expires_at(now)) };
             let provenance = Provenance {
                 confidence: Some(confidence),
                 tier: Tier::Tentative,
@@ -175,11 +175,12 @@ impl Consolidator {
                 ..Provenance::stated(Voice::extracted(Origin::UserTurn))
             };
             let added = record::save(claim, State::Active, valid, provenance, &mut writing.stamp);
-            steps.extend(added.opens.iter().map(added_note));
+            steps.extend(added.opens.iter().map(added_topic));
             changes.opens.extend(added.opens);
         }
         if !only_adds_and_ends(&before, &changes.opens) {
-            let what = "consolidation tried to change more than ratings and notes".to_owned();
+            let what =
+                "consolidation tried to change more than ratings and recent topics".to_owned();
             return Err(Error::Internal(lukasa_store::Error::Corrupt {
                 table: "fact_version",
                 what,
@@ -205,7 +206,7 @@ impl Consolidator {
     }
 }
 
-/// New notes of what the user has talked about recently, each with its confidence.
+/// New claims about what the user has talked about recently, each with its confidence.
 async fn recent_topics(scope: &Scope, now: Timestamp) -> Result<Vec<(Claim, f32)>> {
     let looked_at = i64::try_from(focus::MAX_RECENT_SESSIONS).unwrap_or(i64::MAX);
     let chats = consolidation::recent_sessions(scope, now - RECENT_PERIOD, looked_at).await?;
@@ -226,21 +227,21 @@ async fn recent_topics(scope: &Scope, now: Timestamp) -> Result<Vec<(Claim, f32)
         typed.push(chat.typed(&transcript.typed().collect::<Vec<_>>()));
     }
     let domains = domain::of_tenant(scope).await?;
-    let mut notes = Vec::new();
+    let mut claims = Vec::new();
     for topic in focus::topics(&typed) {
         let Some((claim, confidence)) = focus::topic_claim(&topic, &domains) else { continue };
-        if !consolidation::is_noted(scope, &claim, now).await? {
-            notes.push((claim, confidence));
+        if !consolidation::is_known(scope, &claim, now).await? {
+            claims.push((claim, confidence));
         }
     }
-    Ok(notes)
+    Ok(claims)
 }
 
-fn added_note(version: &Version) -> RatingChange {
+fn added_topic(version: &Version) -> RatingChange {
     RatingChange {
         fact: version.fact,
         content: version.claim.content.clone(),
-        what: Move::Note,
+        what: Move::Topic,
         reason: version.claim.reasoning.clone().unwrap_or_default(),
         before: None,
         after: Rating::of(version),

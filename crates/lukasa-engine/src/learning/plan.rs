@@ -5,6 +5,7 @@ use lukasa_core::learning::judge::SimilarMemory;
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::transcript::TranscriptTurn;
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
+use lukasa_core::model::CallPurpose;
 use lukasa_core::policy::{Policy, Trigger};
 use lukasa_core::time::micros;
 use lukasa_core::{Domain, Ids, Origin, ProjectScope, Session, Turn, Version};
@@ -134,7 +135,7 @@ impl Learning {
             let (caller, policy) = (&request.caller, &plan.policy);
             let asked = self
                 .chat
-                .ask(caller, "extract", &ask, policy, request.moment, answer::read)
+                .ask(caller, CallPurpose::Extract, &ask, policy, request.moment, answer::read)
                 .await?;
             let mut answered = asked.map_err(|why| JobFailure::no_answer(&why, now))?;
             own::complete(&mut answered.read, &plan.news);
@@ -230,7 +231,7 @@ impl Learning {
 fn earlier_turns(policy: &Policy, new: usize) -> usize {
     match policy.extract {
         Trigger::Turn => policy.window.saturating_sub(new),
-        Trigger::Close | Trigger::Idle | Trigger::Manual => policy.window,
+        Trigger::Close | Trigger::Manual => policy.window,
     }
 }
 

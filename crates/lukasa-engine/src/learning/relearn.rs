@@ -8,6 +8,7 @@ use lukasa_core::job::{Task, next_upkeep};
 use lukasa_core::learning::judge::{self, ExtractionVerdict, JudgeContext};
 use lukasa_core::learning::prompt::{self, ExtractInput};
 use lukasa_core::learning::{ExtractionAnswer, OfferedMemory, Transcript, answer, own};
+use lukasa_core::model::CallPurpose;
 use lukasa_core::policy::Policy;
 use lukasa_core::{Domain, FactId, ProjectScope, Session, Verb, Version};
 use lukasa_store::job::{self, ClaimedJob};
@@ -163,7 +164,8 @@ impl Learning {
         let shown = ExtractInput { summary: None, before: &[], offered, domains: &names };
         let ask = prompt::extract(news, shown, self.parts.chat_timeout);
         let (caller, moment) = (&request.caller, request.moment);
-        let asked = self.chat.ask(caller, "relearn", &ask, policy, moment, answer::read).await?;
+        let asked =
+            self.chat.ask(caller, CallPurpose::Relearn, &ask, policy, moment, answer::read).await?;
         let asked = asked.map_err(|why| JobFailure::no_answer(&why, moment.now))?;
         let mut answered = asked.read;
         own::complete(&mut answered, news);

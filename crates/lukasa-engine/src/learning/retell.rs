@@ -4,6 +4,7 @@
 use lukasa_core::job::RetellTask;
 use lukasa_core::learning::prompt;
 use lukasa_core::learning::summary::safe_summary;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::time::micros;
 use lukasa_core::{Episode, Ids, Origin, Turn};
 use lukasa_store::job::{self, ClaimedJob};
@@ -56,7 +57,7 @@ impl Learning {
         let ask = prompt::compress(None, &news, self.parts.chat_timeout);
         let asked = self
             .chat
-            .ask(caller, "retell", &ask, &policy, request.moment, field("summary"))
+            .ask(caller, CallPurpose::Retell, &ask, &policy, request.moment, field("summary"))
             .await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let summary = safe_summary(&answered.read, &domains);

@@ -4,6 +4,7 @@ use lukasa_core::Session;
 use lukasa_core::learning::answer::{UnreadableAnswer, unfenced};
 use lukasa_core::learning::prompt;
 use lukasa_core::learning::summary::safe_summary;
+use lukasa_core::model::CallPurpose;
 use lukasa_store::job::{self, ClaimedJob};
 use lukasa_store::passage::{self, RecallState};
 use lukasa_store::{Batch, Scope, session};
@@ -46,8 +47,10 @@ impl Learning {
             return self.queue.drop_job(job).await;
         }
         let ask = prompt::title(&news, self.parts.chat_timeout);
-        let asked =
-            self.chat.ask(caller, "title", &ask, &policy, request.moment, field("title")).await?;
+        let asked = self
+            .chat
+            .ask(caller, CallPurpose::Title, &ask, &policy, request.moment, field("title"))
+            .await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let title = clean_title(&answered.read);
         let title = title.and_then(|title| safe_summary(&title, &domains));
@@ -97,7 +100,8 @@ impl Learning {
         let before = session.summary.as_deref();
         let ask = prompt::compress(before, &news, self.parts.chat_timeout);
         let of = field("summary");
-        let asked = self.chat.ask(caller, "compress", &ask, &policy, request.moment, of).await?;
+        let asked =
+            self.chat.ask(caller, CallPurpose::Compress, &ask, &policy, request.moment, of).await?;
         let answered = asked.map_err(|why| JobFailure::no_answer(&why, request.moment.now))?;
         let (scope, mut batch) = (self.transactions.write(request).await?, Batch::default());
         if !job::is_held(&scope, job).await? {

@@ -50,8 +50,9 @@ pub(crate) use sources::{find_blocking_removal, restore_sources, undo_sources};
 pub(crate) use users::erase_expired;
 pub use users::{UserErased, UserErasure};
 
-/// Maximum number of listed receipts, newest first.
-const MAX_LISTED: i64 = 1_000;
+/// Maximum number of listed receipts. Lists of the engine have one more if there are more.
+pub const MAX_RECEIPTS: usize = 1_000;
+const RECEIPTS_READ: i64 = MAX_RECEIPTS as i64 + 1;
 
 /// Removal of memories and of their sources.
 #[derive(Clone)]
@@ -124,10 +125,11 @@ impl Erasures {
         Ok((fact, erasure::count_fact(&scope, fact).await?))
     }
 
-    /// The receipts of what was erased about the caller's user, newest first.
+    /// The receipts of what was erased about the caller's user, newest first; at most one more than
+    /// [`MAX_RECEIPTS`].
     pub async fn receipts(&self, caller: &Caller, now: Timestamp) -> Result<Vec<SignedReceipt>> {
         let scope = self.transactions.read(caller, now).await?;
-        let erasures = erasure::latest(&scope, MAX_LISTED).await?;
+        let erasures = erasure::latest(&scope, RECEIPTS_READ).await?;
         drop(scope);
         self.sign_all(caller.tenant, caller.user, &erasures, now).await
     }
@@ -143,7 +145,8 @@ impl Erasures {
         Ok(found.map(|erasure| (erasure.id, erasure.erased_at, erasure.removed)))
     }
 
-    /// The receipts of what was erased about a user, who may be deleted.
+    /// The receipts of what was erased about a user, who may be deleted; at most one more than
+    /// [`MAX_RECEIPTS`].
     pub async fn receipts_of_user(
         &self,
         tenant: TenantId,
@@ -153,7 +156,7 @@ impl Erasures {
         let id = UserId::named(tenant, name);
         let scope = self.parts.store.read(tenant, id).await?;
         directory::me(&scope).await?.ok_or(Error::UserNotFound)?;
-        let erasures = erasure::latest(&scope, MAX_LISTED).await?;
+        let erasures = erasure::latest(&scope, RECEIPTS_READ).await?;
         drop(scope);
         self.sign_all(tenant, id, &erasures, now).await
     }

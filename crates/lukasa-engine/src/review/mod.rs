@@ -27,7 +27,7 @@ const REVIEW_PERIOD: SignedDuration = SignedDuration::from_hours(24 * 30);
 
 /// A memory that may no longer be true.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DoubtfulMemory {
+pub struct OutdatedMemory {
     pub memory: Memory,
     /// Whether its use showed it to be wrong; otherwise it is only old.
     pub refuted: bool,
@@ -48,8 +48,8 @@ pub struct MentionedDomain {
 pub struct ReviewCounts {
     pub proposals: usize,
     pub contradictions: usize,
-    pub doubts: usize,
-    pub guesses: usize,
+    pub outdated: usize,
+    pub candidates: usize,
     pub learned: usize,
 }
 
@@ -70,8 +70,8 @@ pub struct Review {
     pub counts: ReviewCounts,
     pub proposals: Vec<Memory>,
     pub contradictions: Vec<Contradiction>,
-    pub doubts: Vec<DoubtfulMemory>,
-    pub guesses: Vec<Memory>,
+    pub outdated: Vec<OutdatedMemory>,
+    pub candidates: Vec<Memory>,
     pub learned: Vec<Memory>,
     pub domains: Vec<MentionedDomain>,
     pub periodic: PeriodicReview,
@@ -89,7 +89,7 @@ impl Reviews {
         Self { transactions, policies }
     }
 
-    /// Proposals, contradictions, doubtful memories, guesses, recently learned memories, and domains
+    /// Proposals, contradictions, outdated memories, candidates, recently learned memories, and domains
     /// that the user mentioned and has not opened.
     pub async fn list(&self, caller: &Caller, now: Timestamp) -> Result<Review> {
         let scope = self.transactions.read(caller, now).await?;
@@ -107,9 +107,9 @@ impl Reviews {
                 asked.push(AskedDomain { domain: (*name).to_owned(), asked_at: now });
             }
         }
-        let (waiting, doubtful, learned, periodic) = try_join!(
+        let (waiting, outdated, learned, periodic) = try_join!(
             review::waiting(&scope, now, MAX_PER_LIST),
-            review::doubtful(&scope, stale, now, MAX_PER_LIST),
+            review::outdated(&scope, stale, now, MAX_PER_LIST),
             review::learned_since(&scope, recent, now, MAX_PER_LIST),
             periodic_review(&scope, now),
         )?;
@@ -117,33 +117,33 @@ impl Reviews {
         let is_full = |len: usize| i64::try_from(len).is_ok_and(|len| len >= MAX_PER_LIST);
         let has_more =
             i64::try_from(contradictions.len()).is_ok_and(|len| len >= MAX_CONTRADICTIONS);
-        let (counted_pairs, counted_waiting, counted_doubts, counted_learned) = try_join!(
+        let (counted_pairs, counted_waiting, counted_outdated, counted_learned) = try_join!(
             count_if(has_more, review::count_contradictions(&scope, now)),
             count_if(is_full(waiting.len()), review::count_waiting(&scope, now)),
-            count_if(is_full(doubtful.len()), review::count_doubtful(&scope, stale, now)),
+            count_if(is_full(outdated.len()), review::count_outdated(&scope, stale, now)),
             count_if(is_full(learned.len()), review::count_learned(&scope, recent, now)),
         )?;
         let show = |version: &Version| as_memory(version, std::slice::from_ref(version), now);
-        let (proposed, guessed): (Vec<_>, Vec<_>) =
+        let (proposed, candidates): (Vec<_>, Vec<_>) =
             waiting.iter().partition(|version| version.state == State::Proposed);
-        let (proposals, guesses) = counted_waiting.unzip();
+        let (proposals, counted_candidates) = counted_waiting.unzip();
         let count = |counted: Option<i64>, listed: usize| {
             counted.map_or(listed, |counted| usize::try_from(counted).unwrap_or(listed))
         };
         let counts = ReviewCounts {
             proposals: count(proposals, proposed.len()),
             contradictions: count(counted_pairs, contradictions.len()),
-            doubts: count(counted_doubts, doubtful.len()),
-            guesses: count(guesses, guessed.len()),
+            outdated: count(counted_outdated, outdated.len()),
+            candidates: count(counted_candidates, candidates.len()),
             learned: count(counted_learned, learned.len()),
         };
         Ok(Review {
             counts,
             proposals: proposed.into_iter().map(show).collect(),
-            guesses: guessed.into_iter().map(show).collect(),
-            doubts: doubtful
+            candidates: candidates.into_iter().map(show).collect(),
+            outdated: outdated
                 .iter()
-                .map(|(version, refuted)| DoubtfulMemory {
+                .map(|(version, refuted)| OutdatedMemory {
                     memory: show(version),
                     refuted: *refuted,
                 })

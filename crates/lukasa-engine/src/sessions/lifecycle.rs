@@ -43,14 +43,14 @@ pub struct SessionMatch {
 }
 
 impl Sessions {
-    /// Closes a session. Closing one that is not active changes nothing. `dirty` says whether there
+    /// Closes a session. Closing one that is not active changes nothing. `has_new_turns` says whether there
     /// are new turns since it was last closed, if the client knows; with `Some(false)` no model is
     /// asked.
     pub async fn close(
         &self,
         request: &Request,
         id: &str,
-        dirty: Option<bool>,
+        has_new_turns: Option<bool>,
     ) -> Result<CloseResult> {
         admission::check_session_name(id)?;
         let scope = match self.transactions.start(request).await? {
@@ -62,7 +62,7 @@ impl Sessions {
         let there = there.filter(|session| session.trashed_at.is_none());
         let there = there.ok_or(Error::SessionNotFound)?;
         let mut batch = Batch::default();
-        let ending = self.end(&mut batch, &scope, request, there, &policy, dirty);
+        let ending = self.end(&mut batch, &scope, request, there, &policy, has_new_turns);
         keep_answer(&mut batch, &scope, request, &ending, &[])?;
         scope.run(&batch).await?;
         scope.commit().await?;
@@ -77,7 +77,7 @@ impl Sessions {
         request: &Request,
         mut session: Session,
         policy: &Policy,
-        dirty: Option<bool>,
+        has_new_turns: Option<bool>,
     ) -> CloseResult {
         if session.state != SessionState::Active {
             return CloseResult { session, learning: false };
@@ -93,7 +93,7 @@ impl Sessions {
         session::put(batch, scope, &session);
         let learning = self.parts.learns()
             && session.has_unextracted_turns()
-            && dirty != Some(false)
+            && has_new_turns != Some(false)
             && policy.extract != Trigger::Manual;
         if learning {
             let task = Task::Extract { session: session.id.clone() };

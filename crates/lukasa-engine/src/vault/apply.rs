@@ -25,7 +25,7 @@ use crate::transaction::{Effect, Outcome, Writing};
 /// Status of a domain.
 enum DomainStatus {
     Open,
-    Shut,
+    Closed,
     Missing,
 }
 
@@ -338,14 +338,14 @@ impl<'a> PlanRun<'a> {
             let status = match check_domain(&self.writing.scope, Some(name)).await {
                 Ok(_) => DomainStatus::Open,
                 Err(Error::DomainNotFound(_)) => DomainStatus::Missing,
-                Err(Error::OptInNeeded(_)) => DomainStatus::Shut,
+                Err(Error::OptInNeeded(_)) => DomainStatus::Closed,
                 Err(other) => return Err(other),
             };
             self.domains.insert(name.to_owned(), status);
         }
         match self.domains.get(name) {
             Some(DomainStatus::Missing) => Err(Error::DomainNotFound(name.to_owned())),
-            Some(DomainStatus::Shut) => Err(Error::OptInNeeded(name.to_owned())),
+            Some(DomainStatus::Closed) => Err(Error::OptInNeeded(name.to_owned())),
             _ => Ok(()),
         }
     }

@@ -157,7 +157,7 @@ async fn move_of_an_unknown_tenant_is_refused() {
 async fn user_who_only_refused_a_domain_is_moved() {
     let (story, east) = deployment().await;
     let directory = &story.engine.directory;
-    directory.set_opt_in(&story.request(), "health", OptIn::Shut).await.unwrap();
+    directory.set_opt_in(&story.request(), "health", OptIn::Close).await.unwrap();
     assert_eq!(move_all(&story).await, 1);
     let sql = "select count(*) from domain_question where user_id = $1";
     let user = story.alice().user.uuid();

@@ -232,8 +232,8 @@ async fn consolidation_notes_recurring_topic_for_a_month() {
     let story = gardener(6).await;
     let dry = story.engine.consolidation.consolidate(&story.request(), true).await.unwrap();
     let [step] = &dry.steps[..] else { panic!("one note: {:?}", dry.steps) };
-    assert_eq!((step.what, &step.before), (Move::Note, &None));
-    assert_eq!(step.content, "Lately often talks about tomatoes.", "the user never said Acme");
+    assert_eq!((step.what, &step.before), (Move::Topic, &None));
+    assert_eq!(step.content, "Recently often talks about tomatoes.", "the user never said Acme");
     let hash = async || {
         let whole = story.engine.insights.summary(&story.alice(), story.now()).await.unwrap();
         whole.hash

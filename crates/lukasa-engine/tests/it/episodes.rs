@@ -303,7 +303,7 @@ async fn episode_about_a_closed_domain_or_another_project_is_not_found() {
     let found = found_by(&story.engine, &story, in_domain("finance")).await;
     assert!(found.len() == 1 && found[0].domains.contains(&"finance".to_owned()), "{found:?}");
     assert!(found_by(&story.engine, &story, in_domain("music")).await.is_empty());
-    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Shut).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "finance", OptIn::Close).await.unwrap();
     assert_eq!(of(house()).await, 0, "its domain was closed");
 }
 

@@ -230,7 +230,7 @@ async fn closed_domain_shut_again_before_the_job_is_not_learned() {
     let (story, chat) = story_with_diagnosis().await;
     let before = chat.asked();
     set(&story, OptIn::Open).await;
-    set(&story, OptIn::Shut).await;
+    set(&story, OptIn::Close).await;
     work(&story).await;
     assert_eq!(chat.asked(), before);
     assert!(memories(&story, Status::Proposed).await.is_empty());
@@ -240,9 +240,9 @@ async fn closed_domain_shut_again_before_the_job_is_not_learned() {
 async fn closed_domain_declined_by_the_user_is_never_asked_about_again() {
     let (story, _) = story_with_diagnosis().await;
     let agent = story.by(story.assistant());
-    story.engine.directory.set_opt_in(&agent, "health", OptIn::Shut).await.unwrap();
+    story.engine.directory.set_opt_in(&agent, "health", OptIn::Close).await.unwrap();
     assert_eq!(asked(&story).await, ["health"], "an assistant does not answer for the user");
-    set(&story, OptIn::Shut).await;
+    set(&story, OptIn::Close).await;
     assert_eq!(asked(&story).await, [""; 0]);
     story.pass(60);
     chat_about(&story, "d", vec![user(DIAGNOSIS)]).await;

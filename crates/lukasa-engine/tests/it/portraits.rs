@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lukasa_core::context::Section;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::portrait::PortraitName;
 use lukasa_core::{Category, Edit, FactId, JobKind, MemoryType};
 use lukasa_engine::context::{ContextPart, ContextRequest};
@@ -95,7 +96,7 @@ async fn upkeep_phrases_only_changed_portraits() {
     story.engine.portraits.phrase_all(&story.request()).await.unwrap();
     assert_eq!(chat.asked(), 1, "nothing has changed");
     let (calls, _) = story.engine.chat.model_calls(&story.alice(), 10, story.now()).await.unwrap();
-    assert_eq!(calls[0].purpose, "portrait");
+    assert_eq!(calls[0].purpose, CallPurpose::Portrait);
 
     let tea = Story::fact(&story.save("Drinks tea").await);
     let stale = profile(&story).await;
@@ -148,7 +149,7 @@ async fn portrait_is_removed_by_change_erasure_and_domain_closing() {
     assert!(names().await.contains(&"domain:health".to_owned()));
     let kept = rows(&story).await;
     assert!(kept > 0);
-    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Shut).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Close).await.unwrap();
     assert_eq!(rows(&story).await, 0);
     assert!(!names().await.contains(&"domain:health".to_owned()));
     let all = story.engine.portraits.list(&story.alice(), story.now()).await.unwrap();

@@ -152,7 +152,7 @@ async fn statement_correction_of_a_cited_memory_is_filed_as_a_contradiction() {
     assert_eq!(used(nurse).await, ["contradicted", "cited"]);
     assert!(used(porto).await.is_empty(), "no answer cited it");
     let review = story.engine.review.list(&story.alice(), story.now()).await.unwrap();
-    assert!(review.doubts.is_empty(), "the corrected words are not doubted");
+    assert!(review.outdated.is_empty(), "the corrected words are not doubted");
 }
 
 #[tokio::test]

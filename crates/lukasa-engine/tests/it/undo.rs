@@ -185,8 +185,8 @@ async fn undo_of_a_withdrawn_consent_opens_no_domain_that_the_user_has_closed_si
         assert_eq!(domain(&story, "finance").await, (true, false));
         story.pass(1);
         if closes {
-            let (request, shut) = (story.request(), OptIn::Shut);
-            story.engine.directory.set_opt_in(&request, "finance", shut).await.unwrap();
+            let (request, close) = (story.request(), OptIn::Close);
+            story.engine.directory.set_opt_in(&request, "finance", close).await.unwrap();
         }
         story.pass(1);
         let undone = story.engine.undo.undo(&story.request(), withdrawn.operation.unwrap()).await;
@@ -244,7 +244,7 @@ async fn undo_of_an_undone_consent_neither_opens_nor_closes_a_domain_for_the_use
     story.pass(1);
     let undone = story.engine.undo.undo(&story.request(), given.operation.unwrap()).await.unwrap();
     set(OptIn::Open).await;
-    set(OptIn::Shut).await;
+    set(OptIn::Close).await;
     story.pass(1);
     let undone = undone.operation.unwrap();
     let again = story.engine.undo.undo(&story.request(), undone).await;
@@ -263,7 +263,7 @@ async fn undo_of_an_undone_consent_neither_opens_nor_closes_a_domain_for_the_use
 async fn undo_of_a_consent_closes_no_domain_that_the_user_has_opened_since() {
     let story = Story::begin().await;
     let given = story.engine.consents.give(&story.request(), "finance").await.unwrap();
-    for how in [OptIn::Shut, OptIn::Open] {
+    for how in [OptIn::Close, OptIn::Open] {
         story.pass(1);
         story.engine.directory.set_opt_in(&story.request(), "finance", how).await.unwrap();
     }

@@ -76,7 +76,7 @@ async fn vault_portraits_leave_out_closed_domains() {
     let health = open.iter().find(|file| file.path == "portraits/domain-health.md").unwrap();
     assert!(health.content.contains("Allergic to nuts"), "{health:?}");
     story.pass(1);
-    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Shut).await.unwrap();
+    story.engine.directory.set_opt_in(&story.request(), "health", OptIn::Close).await.unwrap();
     let shut = portraits().await;
     assert!(shut.iter().all(|file| !file.content.contains("nuts")), "{shut:?}");
     assert!(shut.iter().all(|file| file.path != "portraits/domain-health.md"), "{shut:?}");

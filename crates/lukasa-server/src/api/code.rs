@@ -144,6 +144,7 @@ error_rows! {
         "List the models with `lukasa reembed --list`.";
     ModelUnavailable = 503, "A model did not answer",
         "Try again; `lukasa doctor` says which model is missing.";
+    // Not 409, which the clients of `/v1` retry.
     NoUpstream = 404, "No model service is configured for this gateway",
         "Serve with `--upstream URL` (or set `LUKASA_UPSTREAM`), as `--upstream https://api.openai.com/v1`; see \
          docs/gateway.md.";

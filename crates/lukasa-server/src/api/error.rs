@@ -47,7 +47,7 @@ pub struct Problem {
     /// The domain that the user must open first.
     #[serde(rename = "domain", skip_serializing_if = "Option::is_none")]
     #[schema(rename = "domain")]
-    pub(crate) shut_domain: Option<String>,
+    pub(crate) closed_domain: Option<String>,
     /// After how many seconds to try again, if known.
     #[serde(skip)]
     retry_after_seconds: Option<u64>,
@@ -75,7 +75,7 @@ impl Problem {
             candidates: Vec::new(),
             candidate_lines: Vec::new(),
             operation_id: None,
-            shut_domain: None,
+            closed_domain: None,
             retry_after_seconds: None,
         }
     }
@@ -93,6 +93,12 @@ impl Problem {
     pub fn fields(mut self, errors: Vec<FieldError>) -> Self {
         self.errors = errors;
         self
+    }
+
+    /// An invalid value in the body: a field by its pointer without the first slash, and what it must be.
+    pub fn invalid(field: &str, detail: &str) -> Self {
+        let field = FieldError { pointer: format!("/{field}"), detail: detail.to_owned() };
+        Self::of(ErrorCode::InvalidRequest).fields(vec![field])
     }
 
     /// Sets the time after which to try again.
@@ -134,7 +140,7 @@ impl From<Error> for Problem {
             }
             Error::OptInNeeded(domain) => {
                 problem = problem.because(&format!("The text belongs to the domain `{domain}`"));
-                problem.shut_domain = Some(domain.clone());
+                problem.closed_domain = Some(domain.clone());
             }
             Error::SecretRejected(kind) => {
                 problem = problem.because(&format!("The text contains {kind}"));

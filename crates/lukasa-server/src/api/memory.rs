@@ -51,15 +51,21 @@ pub struct ListQuery {
     cursor: Option<String>,
 }
 
+/// The words that a value may be, for the text of an error.
+pub(crate) fn one_of(known: &[&str]) -> String {
+    format!("one of {}", known.join(", "))
+}
+
 /// Parses a query parameter that has a fixed set of values.
 pub(crate) fn parse_enum<T>(
     name: &str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Option<T>,
+    known: &[&str],
 ) -> Result<Option<T>, Problem> {
     let Some(text) = text else { return Ok(None) };
     let unknown = || {
-        Problem::of(ErrorCode::MalformedQuery).because(&format!("`{name}` has an unknown value"))
+        Problem::of(ErrorCode::MalformedQuery).because(&format!("`{name}` is {}", one_of(known)))
     };
     parse(&text.to_lowercase()).ok_or_else(unknown).map(Some)
 }
@@ -85,15 +91,26 @@ impl ListQuery {
     pub(crate) fn listing(&self) -> Result<Listing, Problem> {
         let status = match self.status.as_deref().unwrap_or("active") {
             "all" | "ALL" => None,
-            text => parse_enum("status", Some(text), Status::parse)?,
+            text => {
+                let known = [&["all"][..], &Status::ALL.map(Status::as_str)].concat();
+                parse_enum("status", Some(text), Status::parse, &known)?
+            }
         };
-        let mut force = parse_enum("force", self.force.as_deref(), Force::parse)?;
+        let mut force = parse_enum(
+            "force",
+            self.force.as_deref(),
+            Force::parse,
+            &Force::ALL.map(Force::as_str),
+        )?;
         let memory_type = match self.memory_type.as_deref().map(str::to_lowercase) {
             Some(text) if Force::parse(&text).is_some() => {
                 force = Force::parse(&text);
                 None
             }
-            text => parse_enum("type", text.as_deref(), MemoryType::parse)?,
+            text => {
+                let known = MemoryType::ALL.map(MemoryType::as_str);
+                parse_enum("type", text.as_deref(), MemoryType::parse, &known)?
+            }
         };
         let clean = |text: &Option<String>| text.as_ref().map(|text| text.replace('\0', ""));
         Ok(Listing {
@@ -102,9 +119,24 @@ impl ListQuery {
                 domain: clean(&self.domain),
                 force,
                 memory_type,
-                kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
-                category: parse_enum("category", self.category.as_deref(), parse_category)?,
-                tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
+                kind: parse_enum(
+                    "kind",
+                    self.kind.as_deref(),
+                    Kind::parse,
+                    &Kind::ALL.map(Kind::as_str),
+                )?,
+                category: parse_enum(
+                    "category",
+                    self.category.as_deref(),
+                    parse_category,
+                    &Category::ALL.map(Category::as_str),
+                )?,
+                tier: parse_enum(
+                    "tier",
+                    self.tier.as_deref(),
+                    Tier::parse,
+                    &Tier::ALL.map(Tier::as_str),
+                )?,
                 tag: clean(&self.tag),
                 search: clean(&self.search).filter(|text| !text.is_empty()),
                 projects: self.projects()?,
@@ -215,14 +247,29 @@ impl EnumFields {
         field: &str,
         text: Option<&str>,
         parse: impl Fn(&str) -> Option<T>,
+        known: &[&str],
     ) -> Option<T> {
-        let text = text?.to_lowercase();
-        let found = parse(&text);
+        let found = parse(&text?.to_lowercase());
         if found.is_none() {
-            let detail = format!("{text:?} is not one of the known values");
-            self.0.push(FieldError { pointer: format!("/{field}"), detail });
+            self.0.push(FieldError { pointer: format!("/{field}"), detail: one_of(known) });
         }
         found
+    }
+
+    fn category(&mut self, text: Option<&str>) -> Option<Category> {
+        self.parse("category", text, parse_category, &Category::ALL.map(Category::as_str))
+    }
+
+    fn memory_type(&mut self, text: Option<&str>) -> Option<MemoryType> {
+        self.parse("type", text, MemoryType::parse, &MemoryType::ALL.map(MemoryType::as_str))
+    }
+
+    fn kind(&mut self, text: Option<&str>) -> Option<Kind> {
+        self.parse("kind", text, Kind::parse, &Kind::ALL.map(Kind::as_str))
+    }
+
+    fn force(&mut self, text: Option<&str>) -> Option<Force> {
+        self.parse("force", text, Force::parse, &Force::ALL.map(Force::as_str))
     }
 
     fn add(&mut self, field: &str, detail: &str) {
@@ -262,17 +309,10 @@ impl CreateMemory {
         let as_force = self.memory_type.as_deref().and_then(|t| Force::parse(&t.to_lowercase()));
         let type_name = self.memory_type.as_deref().filter(|_| as_force.is_none());
         let claim = Claim {
-            category: fields
-                .parse("category", self.category.as_deref(), parse_category)
-                .unwrap_or(blank.category),
-            memory_type: fields
-                .parse("type", type_name, MemoryType::parse)
-                .unwrap_or(blank.memory_type),
-            kind: fields.parse("kind", self.kind.as_deref(), Kind::parse).unwrap_or(blank.kind),
-            force: fields
-                .parse("force", self.force.as_deref(), Force::parse)
-                .or(as_force)
-                .unwrap_or(blank.force),
+            category: fields.category(self.category.as_deref()).unwrap_or(blank.category),
+            memory_type: fields.memory_type(type_name).unwrap_or(blank.memory_type),
+            kind: fields.kind(self.kind.as_deref()).unwrap_or(blank.kind),
+            force: fields.force(self.force.as_deref()).or(as_force).unwrap_or(blank.force),
             content,
             summary: self.summary,
             detail: self.detail,
@@ -286,7 +326,8 @@ impl CreateMemory {
             project: parse_optional_project(self.project.as_deref())?,
             unmentioned: self.unmentioned,
         };
-        let lifetime = fields.parse("ttl", self.ttl.as_deref(), Lifetime::parse);
+        let known = Lifetime::ALL.map(Lifetime::as_str);
+        let lifetime = fields.parse("ttl", self.ttl.as_deref(), Lifetime::parse, &known);
         fields.finish()?;
         check_turns(self.session_id.as_deref(), &self.turn_ids)?;
         Ok(NewMemory {
@@ -385,10 +426,10 @@ macro_rules! editing {
                     fields.add("value", "the content is the value already");
                 }
                 let edit = Edit {
-                    category: fields.parse("category", self.category.as_deref(), parse_category),
-                    memory_type: fields.parse("type", self.memory_type.as_deref(), MemoryType::parse),
-                    kind: fields.parse("kind", self.kind.as_deref(), Kind::parse),
-                    force: fields.parse("force", self.force.as_deref(), Force::parse),
+                    category: fields.category(self.category.as_deref()),
+                    memory_type: fields.memory_type(self.memory_type.as_deref()),
+                    kind: fields.kind(self.kind.as_deref()),
+                    force: fields.force(self.force.as_deref()),
                     content,
                     summary: self.summary.take(),
                     detail: self.detail.take(),

@@ -4,21 +4,20 @@ use jiff::tz::TimeZone;
 use lukasa_core::context::Budget;
 use lukasa_core::context::selective::{self, MIN_TURN_RELEVANCE};
 use lukasa_core::recall::rank::{Arm, Fusion, Tuning};
-use lukasa_core::{Force, Kind, MemoryType, ProjectScope, Role, Tier};
+use lukasa_core::{Category, Force, Kind, MemoryType, ProjectScope, Role, Tier};
 use lukasa_engine::Point;
 use lukasa_engine::recall::{Filter, RecallQuery, RecallResult};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::code::ErrorCode;
 use super::error::Problem;
-use super::memory::{parse_category, parse_enum, parse_optional_project};
+use super::memory::{one_of, parse_category, parse_optional_project};
 use super::wire::When;
 
 /// Maximum length of a query: a message, not a document.
 pub const QUERY_CHARS: usize = 20_000;
 /// Maximum number of results of each kind.
-const MAX_RESULTS: usize = 200;
+pub const MAX_RESULTS: usize = 200;
 
 /// A search query with its filters.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -86,19 +85,42 @@ pub struct SearchRequest {
 
 impl SearchRequest {
     pub fn filter(&self) -> Result<Filter, Problem> {
+        let types = MemoryType::ALL.map(MemoryType::as_str);
+        let categories = Category::ALL.map(Category::as_str);
+        let forces = Force::ALL.map(Force::as_str);
         Ok(Filter {
             domains: self.domains.clone(),
-            memory_type: parse_enum("type", self.memory_type.as_deref(), MemoryType::parse)?,
-            kind: parse_enum("kind", self.kind.as_deref(), Kind::parse)?,
-            category: parse_enum("category", self.category.as_deref(), parse_category)?,
-            force: parse_enum("force", self.force.as_deref(), Force::parse)?,
-            tier: parse_enum("tier", self.tier.as_deref(), Tier::parse)?,
+            memory_type: parse_word(
+                "type",
+                self.memory_type.as_deref(),
+                MemoryType::parse,
+                &types,
+            )?,
+            kind: parse_word(
+                "kind",
+                self.kind.as_deref(),
+                Kind::parse,
+                &Kind::ALL.map(Kind::as_str),
+            )?,
+            category: parse_word(
+                "category",
+                self.category.as_deref(),
+                parse_category,
+                &categories,
+            )?,
+            force: parse_word("force", self.force.as_deref(), Force::parse, &forces)?,
+            tier: parse_word(
+                "tier",
+                self.tier.as_deref(),
+                Tier::parse,
+                &Tier::ALL.map(Tier::as_str),
+            )?,
             min_confidence: self.min_confidence,
             session: self.session_id.clone(),
             roles: self
                 .roles
                 .as_ref()
-                .map(|roles| parse_all(roles, "roles", Role::parse))
+                .map(|roles| parse_all(roles, "roles", Role::parse, &Role::ALL.map(Role::as_str)))
                 .transpose()?,
         })
     }
@@ -130,26 +152,28 @@ impl SearchRequest {
     pub(crate) fn recall(&self) -> Result<RecallQuery, Problem> {
         let count = |value: Option<usize>, default: usize, name: &str| {
             let count = value.unwrap_or(default);
-            let refused = || refuse(&format!("`{name}` is at most {MAX_RESULTS}"));
+            let refused = || Problem::invalid(name, &format!("at most {MAX_RESULTS}"));
             if count <= MAX_RESULTS { Ok(count) } else { Err(refused()) }
         };
         if self.min_relevance.is_some_and(|least| !(0.0..=1.0).contains(&least)) {
-            return Err(refuse("`min_relevance` is between 0 and 1"));
+            return Err(Problem::invalid("min_relevance", "between 0 and 1"));
         }
         if self.query.chars().count() > QUERY_CHARS {
-            return Err(refuse(&format!("`query` has at most {QUERY_CHARS} characters")));
+            return Err(long_query());
         }
+        let arms = Arm::ALL.map(Arm::as_str);
         let mut tuning = Tuning::default();
         if let Some(names) = &self.arms {
-            tuning = tuning.only(&parse_all(names, "arms", Arm::parse)?);
+            tuning = tuning.only(&parse_all(names, "arms", Arm::parse, &arms)?);
         }
-        for arm in parse_all(self.without.as_deref().unwrap_or_default(), "without", Arm::parse)? {
+        let without = self.without.as_deref().unwrap_or_default();
+        for arm in parse_all(without, "without", Arm::parse, &arms)? {
             tuning = tuning.without(arm);
         }
         tuning.fusion = match self.fusion.as_deref() {
             None | Some("scores") => Fusion::Scores,
             Some("ranks") => Fusion::Ranks,
-            Some(_) => return Err(refuse("`fusion` is `scores` or `ranks`")),
+            Some(_) => return Err(Problem::invalid("fusion", &one_of(&["scores", "ranks"]))),
         };
         Ok(RecallQuery {
             text: self.query.clone(),
@@ -174,13 +198,28 @@ fn parse_all<T>(
     words: &[String],
     name: &str,
     parse: impl Fn(&str) -> Option<T>,
+    known: &[&str],
 ) -> Result<Vec<T>, Problem> {
-    let unknown = |word: &str| refuse(&format!("`{word}` is not a known value of `{name}`"));
-    words.iter().map(|word| parse(word).ok_or_else(|| unknown(word))).collect()
+    let unknown = |place: usize| Problem::invalid(&format!("{name}/{place}"), &one_of(known));
+    let read = |(place, word): (usize, &String)| parse(word).ok_or_else(|| unknown(place));
+    words.iter().enumerate().map(read).collect()
 }
 
-fn refuse(what: &str) -> Problem {
-    Problem::of(ErrorCode::MalformedBody).because(what)
+/// Parses a field of the body that has a fixed set of values.
+fn parse_word<T>(
+    name: &str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Option<T>,
+    known: &[&str],
+) -> Result<Option<T>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let unknown = || Problem::invalid(name, &one_of(known));
+    parse(&text.to_lowercase()).ok_or_else(unknown).map(Some)
+}
+
+/// The answer to a query with more than [`QUERY_CHARS`].
+pub(crate) fn long_query() -> Problem {
+    Problem::invalid("query", &format!("at most {QUERY_CHARS} characters"))
 }
 
 pub fn point(as_of: Option<When>, known_at: Option<When>) -> Point {
@@ -201,5 +240,5 @@ pub fn budget_named(name: &str) -> Option<usize> {
 }
 
 pub fn zone(name: &str) -> Result<TimeZone, Problem> {
-    TimeZone::get(name).map_err(|_| refuse("`timezone` is a name such as Europe/Lisbon"))
+    TimeZone::get(name).map_err(|_| Problem::invalid("timezone", "a name such as Europe/Lisbon"))
 }

@@ -75,8 +75,7 @@ pub(crate) fn find_space(name: &str) -> Result<SpaceName, Problem> {
 pub(crate) fn parse_spaces(names: Option<&[String]>) -> Result<Vec<SpaceName>, Problem> {
     let names = names.unwrap_or_default();
     if names.len() > SPACES_AT_ONCE {
-        let what = format!("`spaces` has at most {SPACES_AT_ONCE} names");
-        return Err(Problem::of(ErrorCode::MalformedBody).because(&what));
+        return Err(Problem::invalid("spaces", &format!("at most {SPACES_AT_ONCE} names")));
     }
     let mut spaces = names.iter().map(|name| find_space(name)).collect::<Result<Vec<_>, _>>()?;
     spaces.sort();

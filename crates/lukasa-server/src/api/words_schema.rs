@@ -2,6 +2,7 @@
 
 use lukasa_core::Verb;
 use lukasa_core::context::block::LeftOutReason;
+use lukasa_core::model::CallPurpose;
 use lukasa_core::recall::Degraded;
 use lukasa_core::recall::rank::Arm;
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
@@ -19,6 +20,11 @@ pub(crate) fn arm() -> Object {
 /// What an operation did.
 pub(crate) fn verb() -> Object {
     one_of(Verb::ALL.map(Verb::as_str))
+}
+
+/// What a chat model was called for.
+pub(crate) fn call_purpose() -> Object {
+    one_of(CallPurpose::ALL.map(CallPurpose::as_str))
 }
 
 /// What was not available for a search or a context.

@@ -67,6 +67,8 @@ pub struct AddCellArgs {
     url: String,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// The URL of an argument, or the first line of standard input for `-`.
@@ -86,6 +88,9 @@ impl AddCellArgs {
         let opened = self.database.open(1).await?;
         cells::add(&opened.connect, &self.name, &url, clock::now()).await?;
         opened.close().await?;
+        if self.format.json {
+            return say_json(&json!({ "cell": self.name, "added": true }));
+        }
         say(&format!(
             "Cell {} was added. It holds no users until users are moved to it.",
             self.name
@@ -102,6 +107,8 @@ pub struct ReconnectCellArgs {
     url: Option<String>,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl ReconnectCellArgs {
@@ -110,6 +117,9 @@ impl ReconnectCellArgs {
         let opened = self.database.open(1).await?;
         cells::reconnect(&opened.connect, &self.name, url.as_deref()).await?;
         opened.close().await?;
+        if self.format.json {
+            return say_json(&json!({ "cell": self.name, "connected": true }));
+        }
         say(&format!("Cell {} is connected and follows the directory.", self.name))
     }
 }
@@ -275,6 +285,8 @@ pub struct RemoveCellArgs {
     dropped: bool,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl RemoveCellArgs {
@@ -282,6 +294,9 @@ impl RemoveCellArgs {
         let opened = self.database.open(1).await?;
         cells::remove(&opened.connect, &self.name, self.dropped).await?;
         opened.close().await?;
+        if self.format.json {
+            return say_json(&json!({ "cell": self.name, "removed": true }));
+        }
         say(&format!("Cell {} was removed.", self.name))
     }
 }

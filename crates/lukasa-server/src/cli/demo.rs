@@ -3,6 +3,7 @@
 mod sample;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -42,6 +43,12 @@ pub struct DemoArgs {
     format: FormatArgs,
 }
 
+/// A server that this command has started.
+struct StartedServer {
+    /// The folder of its database, unless that is the one of `DATABASE_URL`.
+    folder: Option<PathBuf>,
+}
+
 impl DemoArgs {
     pub async fn run(self) -> anyhow::Result<()> {
         if self.server.answers().await {
@@ -55,6 +62,7 @@ impl DemoArgs {
                 Some(folder.unwrap_or_else(postgres::default_data_folder))
             }
         };
+        let started = StartedServer { folder };
         let serve = ServeArgs::on_this_machine(self.database.clone(), self.models.clone(), listen);
         let (listening, mut ready) = tokio::sync::mpsc::channel::<SocketAddr>(1);
         let serving = serve.run_with_callback(move |address| {
@@ -66,7 +74,7 @@ impl DemoArgs {
             address = ready.recv() => address.context("the server exited while it started")?,
         };
         let shown = {
-            let show = self.show(folder.as_deref());
+            let show = self.show(Some(&started));
             tokio::pin!(show);
             tokio::select! {
                 ended = &mut serving => return ended,
@@ -82,7 +90,7 @@ impl DemoArgs {
     }
 
     /// Fills the memory or removes it, and prints commands to try.
-    async fn show(&self, started_on: Option<&std::path::Path>) -> anyhow::Result<()> {
+    async fn show(&self, started: Option<&StartedServer>) -> anyhow::Result<()> {
         let server = self.server.about(USER);
         if self.clean {
             return self.remove(&server).await;
@@ -103,11 +111,12 @@ impl DemoArgs {
         }
         let state = server.get("/api/state").await?;
         let console = has_console(&server).await;
+        let folder = started.and_then(|started| started.folder.as_deref());
         let url = server.url();
         if self.format.json {
             return say_json(&json!({
                 "url": url, "user": USER, "seeded": fresh, "state": state,
-                "data_folder": started_on.map(|folder| folder.display().to_string()),
+                "data_folder": folder.map(|folder| folder.display().to_string()),
                 "console": console.then(|| format!("{url}/?user={USER}")),
             }));
         }
@@ -124,13 +133,16 @@ impl DemoArgs {
             Some(_) => lines.push("key: as given with --key".into()),
             None => lines.push("no key is needed on this machine".into()),
         }
-        if let Some(folder) = started_on {
+        if let Some(folder) = folder {
             lines.push(format!("data: {}", folder.display()));
         }
         if console {
             lines.push(format!("console: {url}/?user={USER}"));
         }
-        lines.push("no model set: explicit saves and search work".into());
+        // Of a server that was running already only its operator knows the chat models.
+        if started.is_some() && !self.models.has_chat() {
+            lines.push("no chat model is configured: saving, recall and learning by rules work without one".into());
+        }
         let tried = server.post("/api/memory/search", &json!({ "query": "dinner" })).await?;
         if tried["model"].is_null() {
             lines.push("search matches words only; to add meaning: lukasa model get potion".into());
@@ -145,7 +157,7 @@ impl DemoArgs {
             format!("  lukasa save I only do index funds{at}"),
         ]);
         say(&boxed(&lines))?;
-        let end = match started_on {
+        let end = match started {
             Some(_) => "Ctrl-C stops the server; saved memories are kept. ",
             None => "",
         };

@@ -18,7 +18,7 @@ Examples:
   lukasa erase --user alice --dry-run           show what would be erased
   lukasa erase --user alice                     ask for the name, then erase everything
   lukasa erase --user alice --yes alice --receipt alice.json
-  lukasa erase --user alice --fact mem_01hx...  one memory
+  lukasa erase --user alice --memory mem_01hx...  one memory
   lukasa erase --user alice --list              the receipts, with their current state
   lukasa erase --verify alice.json --public-key 3d40...   offline, with the server's key
 
@@ -29,7 +29,7 @@ pub struct EraseArgs {
     server: ServerArgs,
     /// Erase one memory instead of everything
     #[arg(long, value_name = "ID")]
-    fact: Option<String>,
+    memory: Option<String>,
     /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
@@ -60,12 +60,12 @@ impl EraseArgs {
         if self.list {
             return self.receipts().await;
         }
-        let path = match (&self.fact, self.server.user()) {
-            (Some(fact), _) => format!("/api/memory/{}", encoded(fact)),
+        let path = match (&self.memory, self.server.user()) {
+            (Some(memory), _) => format!("/api/memory/{}", encoded(memory)),
             (None, Some(user)) => format!("/api/users/{}", encoded(user)),
             (None, None) => bail!(
                 "nothing to erase was named\n  next: pass --user NAME for everything about a user, \
-                 or --fact ID for one memory"
+                 or --memory ID for one memory"
             ),
         };
         let preview = self.server.get(&format!("{path}/erasure")).await?;
@@ -93,7 +93,7 @@ impl EraseArgs {
     }
 
     async fn erase(&self, path: &str) -> anyhow::Result<Value> {
-        if self.fact.is_none() {
+        if self.memory.is_none() {
             let request = self.server.request(Method::DELETE, path)?;
             let erased: Value = self.server.send(request).await?.json().await?;
             return match erased["status"].as_str() {
@@ -128,7 +128,7 @@ impl EraseArgs {
     }
 
     fn is_confirmed(&self, preview: &Value) -> anyhow::Result<bool> {
-        let name = match &self.fact {
+        let name = match &self.memory {
             Some(_) => preview["memory_id"].as_str(),
             None => self.server.user(),
         };
@@ -170,7 +170,11 @@ impl EraseArgs {
         if all.is_empty() {
             return say("Nothing was erased.");
         }
-        all.iter().try_for_each(print_receipt)
+        all.iter().try_for_each(print_receipt)?;
+        match list["truncated"].as_bool() {
+            Some(true) => say("Older receipts are not listed."),
+            _ => Ok(()),
+        }
     }
 
     fn check(&self, file: &std::path::Path) -> anyhow::Result<()> {

@@ -39,6 +39,8 @@ pub struct GetModelArgs {
     /// Download from this URL instead of the public hub; it needs the hub's layout
     #[arg(long, env = "LUKASA_MODEL_MIRROR", value_name = "URL")]
     mirror: Option<String>,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 impl ModelCommand {
@@ -91,6 +93,9 @@ impl GetModelArgs {
         let mut on_progress = |progress: local::Progress<'_>| bar.set_position(progress.bytes);
         let into = local::fetch(known, &folder, self.mirror.as_deref(), &mut on_progress).await?;
         bar.finish_and_clear();
+        if self.format.json {
+            return say_json(&json!({"name": known.full, "folder": into, "bytes": known.bytes()}));
+        }
         say(&format!("{} is in {}", known.full, into.display()))
     }
 }

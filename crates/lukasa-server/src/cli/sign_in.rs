@@ -16,7 +16,7 @@ use crate::clock;
 Examples:
   lukasa sign-in --tenant acme --user alice            a link that signs alice in, once
   lukasa sign-in --tenant acme --user ops --admin      the same, with administration of the tenant
-  lukasa sign-in --tenant acme --user alice --url https://memory.acme.example
+  lukasa sign-in --tenant acme --user alice --public-url https://memory.acme.example
 
 A server without authentication, as `lukasa serve` starts it for one machine, needs no link: open its address.
 An admin key can also be used to sign in, on the console's sign-in page.")]
@@ -34,7 +34,7 @@ pub struct SignInArgs {
     admin: bool,
     /// Where users open Lukasa; LUKASA_URL if absent, else http://127.0.0.1:7777
     #[arg(long, env = "LUKASA_PUBLIC_URL", value_name = "URL")]
-    url: Option<String>,
+    public_url: Option<String>,
     /// The address of the server for commands
     #[arg(long, env = "LUKASA_URL", hide = true)]
     server_url: Option<String>,
@@ -57,7 +57,7 @@ impl SignInArgs {
             .credentials
             .make_link(tenant, None, &self.user, &rights, &clock::random(), now)
             .await?;
-        let named = [self.url.as_deref(), self.server_url.as_deref()];
+        let named = [self.public_url.as_deref(), self.server_url.as_deref()];
         let base = named.into_iter().flatten().find(|url| !url.is_empty());
         let base = base.unwrap_or("http://127.0.0.1:7777").trim_end_matches('/');
         let url = format!("{base}/sign-in#{}", link.text);

@@ -37,7 +37,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 ///
 /// It contains JSON lines for programs, markdown for people, and a manifest with the SHA-256 of
 /// every file. `docs/export-import.md` documents each field.
-#[utoipa::path(get, path = "/api/export", tag = "moving", responses(
+#[utoipa::path(get, path = "/api/export", tag = "archive", responses(
     (status = 200, body = [u8], content_type = "application/zip"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Response, Problem> {
@@ -228,7 +228,7 @@ impl From<ImportReport> for ImportReportView {
 ///
 /// The body is an export of Lukasa as a ZIP, or up to 500 items of another program as JSON lines.
 /// Nothing is imported twice, and nothing that was removed since is restored.
-#[utoipa::path(post, path = "/api/import", tag = "moving", params(ImportQuery),
+#[utoipa::path(post, path = "/api/import", tag = "archive", params(ImportQuery),
     request_body(content = String, content_type = "application/jsonl",
         description = "Items, one on each line, as docs/export-import.md has them; or a ZIP as application/zip"),
     responses(
@@ -347,8 +347,8 @@ pub struct Imports {
     data: Vec<ImportView>,
 }
 
-/// List the latest imports, newest first.
-#[utoipa::path(get, path = "/api/imports", tag = "moving", responses(
+/// List the latest imports, newest first; at most 200.
+#[utoipa::path(get, path = "/api/imports", tag = "archive", responses(
     (status = 200, body = Imports),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn list_imports(
@@ -367,7 +367,7 @@ pub struct UndecidedView {
 }
 
 /// List the memories of an import that wait for the user's decision.
-#[utoipa::path(get, path = "/api/imports/{id}/undecided", tag = "moving", params(
+#[utoipa::path(get, path = "/api/imports/{id}/undecided", tag = "archive", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndecidedView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -446,7 +446,7 @@ impl From<DecidedImport> for ImportDecisionView {
 /// Confirms all memories of the import that wait, or the chosen ones, as one operation that can be
 /// undone. Memories that were changed, removed or confirmed since are left as they are, and
 /// proposals keep waiting for their own answers. Only the user may decide.
-#[utoipa::path(post, path = "/api/imports/{id}/decision", tag = "moving", params(
+#[utoipa::path(post, path = "/api/imports/{id}/decision", tag = "archive", params(
     ("id" = String, Path, description = "The import")), request_body = DecideImport, responses(
     (status = 200, body = ImportDecisionView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -491,7 +491,7 @@ impl From<UndoneImport> for UndoneView {
 /// into the trash, from which they can be restored for thirty days by undoing these operations. What
 /// was changed since stays as it is. A key of an assistant or of an import undoes only an import that it
 /// made itself.
-#[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "moving", params(
+#[utoipa::path(post, path = "/api/imports/{id}/undo", tag = "archive", params(
     ("id" = String, Path, description = "The import")), responses(
     (status = 200, body = UndoneView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

@@ -50,12 +50,12 @@ impl From<&Rating> for RatingStateView {
 pub struct StepView {
     memory_id: String,
     content: String,
-    /// `promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`.
+    /// `promote`, `weigh`, `let_go`, `practice`, `clear`, `topic`, `merge` or `contradict`.
     #[schema(example = "promote")]
     what: &'static str,
     #[schema(example = "said in 5 turns of 2 chats")]
     reason: String,
-    /// Null for `note`: the memory is new.
+    /// Null for `topic`: the memory is new.
     before: Option<RatingStateView>,
     after: RatingStateView,
     /// The memory that `merge` has merged it into, or that it contradicts.
@@ -106,7 +106,7 @@ impl From<&ConsolidationReport> for ConsolidationReportView {
 /// Consolidate memories now, as the daily job does.
 ///
 /// Memories that were repeated often are rated higher, those that use has shown to be wrong are
-/// rated lower, guesses without support are removed, memories that ended long ago are moved into
+/// rated lower, candidates without support are removed, memories that ended long ago are moved into
 /// the trash, and recent topics of the user are saved for a month. Inferred memories that say the
 /// same are merged, and memories that contradict each other are listed for review. No content
 /// changes. Undo reverses all of it. Before that, observations that repeat are counted, and become

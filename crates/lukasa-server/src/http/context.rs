@@ -29,7 +29,9 @@ use crate::api::error::Problem;
 use crate::api::memory::parse_optional_project;
 use crate::api::project::AskedProject;
 use crate::api::request::{JsonRequest, PathParams};
-use crate::api::search::{MAX_BUDGET_TOKENS, budget_named, point, zone};
+use crate::api::search::{
+    MAX_BUDGET_TOKENS, MAX_RESULTS, QUERY_CHARS, budget_named, long_query, point, zone,
+};
 use crate::api::space::parse_spaces;
 use crate::api::wire::When;
 use crate::api::words_schema;
@@ -93,23 +95,28 @@ enum BudgetValue {
 
 impl RetrieveRequest {
     fn ask(self) -> Result<ContextRequest, Problem> {
-        let refuse = |what: &str| Problem::of(ErrorCode::MalformedBody).because(what);
         let tokens = match self.budget {
             None => Budget::COMPACT,
             Some(BudgetValue::Tokens(tokens)) if tokens <= MAX_BUDGET_TOKENS => tokens,
             Some(BudgetValue::Name(name)) => match budget_named(&name) {
                 Some(tokens) => tokens,
                 None => {
-                    return Err(refuse("`budget` must be compact, standard, deep or a number"));
+                    let known = "compact, standard, deep or a number";
+                    return Err(Problem::invalid("budget", known));
                 }
             },
-            Some(_) => return Err(refuse("`budget` is at most 100000")),
+            Some(_) => {
+                return Err(Problem::invalid("budget", &format!("at most {MAX_BUDGET_TOKENS}")));
+            }
         };
-        if [self.limit, self.turns, self.episodes].into_iter().flatten().any(|count| count > 200) {
-            return Err(refuse("`limit`, `turns` and `episodes` are at most 200"));
+        let counts = [("limit", self.limit), ("turns", self.turns), ("episodes", self.episodes)];
+        for (name, count) in counts {
+            if count.is_some_and(|count| count > MAX_RESULTS) {
+                return Err(Problem::invalid(name, &format!("at most {MAX_RESULTS}")));
+            }
         }
-        if self.query.chars().count() > crate::api::search::QUERY_CHARS {
-            return Err(refuse("`query` has at most 20000 characters"));
+        if self.query.chars().count() > QUERY_CHARS {
+            return Err(long_query());
         }
         let mut ask = ContextRequest::about(&self.query);
         ask.domains = self.domains;
@@ -476,10 +483,8 @@ pub async fn detect_domains(
     Reader(caller): Reader,
     sent: JsonRequest<DetectRequest>,
 ) -> Result<Json<DetectAnswer>, Problem> {
-    if sent.body.query.chars().count() > crate::api::search::QUERY_CHARS {
-        return Err(
-            Problem::of(ErrorCode::MalformedBody).because("`query` has at most 20000 characters")
-        );
+    if sent.body.query.chars().count() > QUERY_CHARS {
+        return Err(long_query());
     }
     let found = app.engine().context.detect_domains(&caller, &sent.body.query, app.now()).await?;
     Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))

@@ -137,13 +137,13 @@ pub async fn open_domain(
     ("name" = String, Path, description = "The domain")), responses(
     (status = 200, body = DomainView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
-pub async fn shut_domain(
+pub async fn close_domain(
     State(app): State<App>,
     Writer(caller): Writer,
     PathParams(name): PathParams<String>,
     sent: JsonRequest<Nothing>,
 ) -> Result<Json<DomainView>, Problem> {
-    set_opt_in(app, sent.request(caller), name, OptIn::Shut).await
+    set_opt_in(app, sent.request(caller), name, OptIn::Close).await
 }
 
 /// Consent to what is inferred about a domain.

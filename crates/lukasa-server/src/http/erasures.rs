@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use lukasa_core::Timestamp;
-use lukasa_engine::removal::{Rows, SignedReceipt};
+use lukasa_engine::removal::{MAX_RECEIPTS, Rows, SignedReceipt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -185,6 +185,8 @@ impl From<SignedReceipt> for SignedReceiptView {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Receipts {
     data: Vec<SignedReceiptView>,
+    /// Whether older receipts are left out: at most the latest 1,000 are listed.
+    truncated: bool,
     /// The erasure of the user that is in progress, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     running: Option<ErasureProgress>,
@@ -201,12 +203,13 @@ pub struct ErasureProgress {
 
 impl From<Vec<SignedReceipt>> for Receipts {
     fn from(receipts: Vec<SignedReceipt>) -> Self {
-        let data = receipts.into_iter().map(SignedReceiptView::from).collect();
-        Self { data, running: None }
+        let truncated = receipts.len() > MAX_RECEIPTS;
+        let data = receipts.into_iter().take(MAX_RECEIPTS).map(SignedReceiptView::from).collect();
+        Self { data, truncated, running: None }
     }
 }
 
-/// List the receipts of erased memories, newest first, with their current state.
+/// List the receipts of erased memories, newest first, with their current state; at most 1,000.
 #[utoipa::path(get, path = "/api/erasures", tag = "memory", responses(
     (status = 200, body = Receipts),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -217,8 +220,8 @@ pub async fn list_erasures(
     Ok(Json(app.engine().erasures.receipts(&caller, app.now()).await?.into()))
 }
 
-/// List the receipts of everything erased about a user, who may be deleted, and the progress of a
-/// running erasure.
+/// List the receipts of everything erased about a user, who may be deleted, at most 1,000, and the
+/// progress of a running erasure.
 #[utoipa::path(get, path = "/api/users/{user}/erasures", tag = "users", params(
     ("user" = String, Path, description = "Your own id for the user")), responses(
     (status = 200, body = Receipts),
@@ -261,6 +264,9 @@ pub async fn get_receipt_key(State(app): State<App>) -> Result<Json<ReceiptKey>,
 
 #[cfg(test)]
 mod tests {
+    use lukasa_core::{ErasureId, TenantId, UserId};
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]
@@ -269,5 +275,25 @@ mod tests {
         let rows: Rows = rows.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
         assert_eq!(describe(&rows), "1,204 memories, 1 turn, 1,003,870 embeddings");
         assert_eq!(describe(&Rows::new()), "0 rows");
+    }
+
+    #[test]
+    fn list_of_receipts_says_if_older_ones_are_left_out() {
+        let signed: SignedReceipt = serde_json::from_value(serde_json::json!({
+            "receipt": {
+                "id": ErasureId::from_uuid(Uuid::from_u128(1)),
+                "erased": "user", "tenant_id": TenantId::named("acme"),
+                "user_id": UserId::named(TenantId::named("acme"), "alice"), "verb": "erase",
+                "erased_at": "2026-11-01T00:00:00Z", "removed": {}, "replayed": false, "files": "done",
+                "journal": true, "not_removed": [], "issued_at": "2026-11-01T00:00:00Z"
+            },
+            "signature": { "algorithm": "ed25519", "public_key": "00", "value": "00" }
+        }))
+        .unwrap();
+        let listed = |count: usize| Receipts::from(vec![signed.clone(); count]);
+        assert!(!listed(MAX_RECEIPTS).truncated);
+        let cut = listed(MAX_RECEIPTS + 1);
+        assert!(cut.truncated);
+        assert_eq!(cut.data.len(), MAX_RECEIPTS);
     }
 }

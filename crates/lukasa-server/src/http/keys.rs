@@ -15,7 +15,7 @@ use super::webhooks::RotateSecret;
 use crate::api::App;
 use crate::api::auth::Admin;
 use crate::api::code::ErrorCode;
-use crate::api::error::{FieldError, Problem};
+use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::wire::When;
 use crate::clock;
@@ -110,16 +110,11 @@ fn permissions(texts: Option<&[String]>) -> Result<Vec<Permission>, Problem> {
     for text in texts {
         let known = Permission::parse(text);
         let all = "each one of read, write, propose, erase, admin, chat";
-        list.push(known.ok_or_else(|| refuse("permissions", all))?);
+        list.push(known.ok_or_else(|| Problem::invalid("permissions", all))?);
     }
     list.sort_unstable();
     list.dedup();
     Ok(list)
-}
-
-fn refuse(field: &str, detail: &str) -> Problem {
-    let field = FieldError { pointer: format!("/{field}"), detail: detail.to_owned() };
-    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 /// Create a key. Its secret is shown only in this answer.
@@ -137,7 +132,7 @@ pub async fn create_key(
         None => Origin::Assistant,
         Some(text) => Origin::parse_of_key(text).ok_or_else(|| {
             let known = Origin::OF_KEYS.map(Origin::as_str).join(", ");
-            refuse("origin", &format!("one of {known}"))
+            Problem::invalid("origin", &format!("one of {known}"))
         })?,
     };
     let new = NewKey {
@@ -173,14 +168,14 @@ pub struct RotatedKeyView {
 /// only in this answer.
 #[utoipa::path(post, path = "/api/keys/{id}/rotate", tag = "keys", request_body = RotateSecret, params(
     ("id" = String, Path, description = "The key's id, not its secret")), responses(
-    (status = 201, body = RotatedKeyView),
+    (status = 200, body = RotatedKeyView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn rotate_key(
     State(app): State<App>,
     Admin(admitted): Admin,
     PathParams(id): PathParams<String>,
     sent: JsonRequest<RotateSecret>,
-) -> Result<(StatusCode, Json<RotatedKeyView>), Problem> {
+) -> Result<Json<RotatedKeyView>, Problem> {
     if !id.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return Err(Problem::of(ErrorCode::KeyNotFound));
     }
@@ -192,7 +187,7 @@ pub async fn rotate_key(
     app.forget_credentials(std::slice::from_ref(&replaced.key_id));
     let IssuedView { secret, key } = IssuedView::from(&issued);
     let replaced = KeyView::from(&replaced);
-    Ok((StatusCode::CREATED, Json(RotatedKeyView { secret, key, replaced })))
+    Ok(Json(RotatedKeyView { secret, key, replaced }))
 }
 
 /// Revoked credentials.
@@ -266,7 +261,7 @@ pub async fn mint_token(
     let engine = app.engine().clone();
     let MintToken { user, minutes, page, .. } = sent.body;
     if page.as_deref().is_some_and(|page| !is_origin(page)) {
-        return Err(refuse("page", "only scheme, host and port, as https://app.example"));
+        return Err(Problem::invalid("page", "only scheme, host and port, as https://app.example"));
     }
     let now = app.now();
     let work = async move {

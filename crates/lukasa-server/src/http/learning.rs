@@ -23,6 +23,7 @@ use crate::api::request::{
     JsonRequest, PathParams, QueryParams, page_size, parse_cursor, print_cursor,
 };
 use crate::api::wire::{MemoryEvent, MemoryView, WriteResult, present};
+use crate::api::words_schema;
 
 /// Summary of a part of a conversation.
 #[derive(Debug, Serialize, ToSchema)]
@@ -332,7 +333,7 @@ pub struct ContradictionList {
     data: Vec<ContradictionView>,
 }
 
-/// List contradictions between memories.
+/// List contradictions between memories, newest first; at most 200.
 #[utoipa::path(get, path = "/api/memory/contradictions", tag = "proposals", responses(
     (status = 200, body = ContradictionList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -376,8 +377,7 @@ pub async fn resolve_contradiction(
     let (engine, request) = (app.engine().clone(), sent.request(caller));
     let fact = id.parse().map_err(|_| Problem::of(ErrorCode::MemoryNotFound))?;
     let Some(which) = ContradictionChoice::parse(&sent.body.which) else {
-        let reason = "`true` must be standing, against or both";
-        return Err(Problem::of(ErrorCode::MalformedBody).because(reason));
+        return Err(Problem::invalid("true", "one of standing, against, both"));
     };
     let digest = sent.body.sha256.unwrap_or_default();
     let work = async move { engine.review.resolve(&request, fact, which, &digest).await };
@@ -425,7 +425,7 @@ pub struct JobList {
     data: Vec<JobView>,
 }
 
-/// List background jobs, failed ones first.
+/// List background jobs, failed ones first; at most 200.
 #[utoipa::path(get, path = "/api/jobs", tag = "learning", responses(
     (status = 200, body = JobList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -458,9 +458,9 @@ pub async fn retry_job(
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ModelCallView {
     at: Timestamp,
-    /// `extract`, `relearn`, `title`, `compress` or `retell`.
-    #[schema(example = "extract")]
-    purpose: String,
+    /// What the model was called for.
+    #[schema(schema_with = words_schema::call_purpose)]
+    purpose: &'static str,
     model: String,
     /// `answered`, `unavailable`, `malformed`, `missing` or `refused`.
     outcome: String,
@@ -475,7 +475,7 @@ impl From<&ModelCall> for ModelCallView {
     fn from(call: &ModelCall) -> Self {
         Self {
             at: call.at,
-            purpose: call.purpose.clone(),
+            purpose: call.purpose.as_str(),
             model: call.model.clone(),
             outcome: call.outcome.clone(),
             input_tokens: call.input_tokens,
@@ -489,7 +489,8 @@ impl From<&ModelCall> for ModelCallView {
 /// Total cost of one purpose with one model over thirty days.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ModelSumView {
-    purpose: String,
+    #[schema(schema_with = words_schema::call_purpose)]
+    purpose: &'static str,
     model: String,
     calls: i64,
     failed: i64,
@@ -501,7 +502,7 @@ pub struct ModelSumView {
 impl From<&ModelSum> for ModelSumView {
     fn from(sum: &ModelSum) -> Self {
         Self {
-            purpose: sum.purpose.clone(),
+            purpose: sum.purpose.as_str(),
             model: sum.model.clone(),
             calls: sum.calls,
             failed: sum.failed,

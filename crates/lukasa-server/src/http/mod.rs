@@ -154,7 +154,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(context::detect_domains))
         .routes(routes!(domains::list_domains))
         .routes(routes!(domains::put_domain))
-        .routes(routes!(domains::open_domain, domains::shut_domain))
+        .routes(routes!(domains::open_domain, domains::close_domain))
         .routes(routes!(domains::give_consent, domains::withdraw_consent))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(users::get_user, users::delete_user))

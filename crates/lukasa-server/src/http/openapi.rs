@@ -16,9 +16,9 @@ const DESCRIPTION: &str = "\
 Long-term memory for AI assistants that its user can read, correct, undo and erase.
 
 Every request about memories is about one user: the one a credential is bound to, or the one that \
-`X-Lukasa-User` names. Every write can have an `Idempotency-Key`, and then happens once however \
-often it is sent. Every write returns an operation that can be undone as a whole. Errors are \
-`application/problem+json` with a stable `code`. Times are UTC.";
+`X-Lukasa-User` names. Writes about memories, sessions and jobs can have an `Idempotency-Key`, and are \
+then applied once. A write that changes memories returns the operation that undoes it; erasing cannot be \
+undone. Errors are `application/problem+json` with a stable `code`. Times are UTC.";
 
 /// Builds the document.
 pub fn document() -> OpenApi {
@@ -108,6 +108,13 @@ fn add_common_parts(path: &str, method: &HttpMethod, operation: &mut Operation) 
         headers.push((
             "Idempotency-Key",
             "Repeating a request with the same key returns the same answer.",
+        ));
+    }
+    // Their secrets are not stored, so their answers are not either.
+    if *method == HttpMethod::Post && ["/api/keys", "/api/webhooks"].contains(&path) {
+        headers.push((
+            "Idempotency-Key",
+            "Repeating a request with the same key creates nothing: it is answered 409 `answer_not_kept`.",
         ));
     }
     // Links and ratings are not part of a version.

@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 use super::review::{AnswerView, consent_question};
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
-use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::JsonRequest;
 
@@ -32,7 +31,7 @@ pub struct PolicyPatch {
     /// The same, per domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     domains: Option<BTreeMap<String, String>>,
-    /// When sessions are learned from: `close`, `turn`, `idle` or `manual`.
+    /// When sessions are learned from: `close`, `turn` or `manual`.
     #[serde(skip_serializing_if = "Option::is_none")]
     extract: Option<String>,
     /// How many earlier turns a pass sees again, for context.
@@ -94,8 +93,15 @@ pub struct AgentsPatch {
 impl PolicyPatch {
     fn patch(&self) -> Result<Patch, Problem> {
         let value = serde_json::to_value(self).unwrap_or_default();
-        serde_json::from_value(value)
-            .map_err(|error| Problem::of(ErrorCode::MalformedBody).because(&error.to_string()))
+        serde_json::from_value(value.clone()).map_err(|error| {
+            // The error does not name the field: it is the one that cannot be read alone.
+            let fields = value.as_object().into_iter().flatten();
+            let mut alone =
+                fields.map(|(name, one)| (name, serde_json::json!({ (name.as_str()): one })));
+            let wrong =
+                alone.find(|(_, one)| serde_json::from_value::<Patch>(one.clone()).is_err());
+            Problem::invalid(wrong.map_or("", |(name, _)| name.as_str()), &error.to_string())
+        })
     }
 
     fn of(patch: &Patch) -> Self {

@@ -39,8 +39,8 @@ fn post(path: String, body: serde_json::Value) -> AnswerView {
 /// A question to the user about a memory.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewItem {
-    /// `proposal`, `contradiction`, `doubt`, `guess` or `learned`.
-    #[schema(example = "doubt")]
+    /// `proposal`, `contradiction`, `outdated`, `candidate` or `learned`.
+    #[schema(example = "outdated")]
     kind: &'static str,
     #[schema(example = "Is this still true?")]
     question: &'static str,
@@ -109,17 +109,17 @@ pub struct ReviewCountsView {
     #[schema(example = 1)]
     contradictions: usize,
     #[schema(example = 0)]
-    doubts: usize,
+    outdated: usize,
     #[schema(example = 2)]
-    guesses: usize,
+    candidates: usize,
     #[schema(example = 4)]
     learned: usize,
 }
 
 impl From<ReviewCounts> for ReviewCountsView {
     fn from(counts: ReviewCounts) -> Self {
-        let ReviewCounts { proposals, contradictions, doubts, guesses, learned } = counts;
-        Self { proposals, contradictions, doubts, guesses, learned }
+        let ReviewCounts { proposals, contradictions, outdated, candidates, learned } = counts;
+        Self { proposals, contradictions, outdated, candidates, learned }
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn consent_question(domain: &str) -> String {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReviewView {
-    /// The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50 of
+    /// The first questions: at most 200 contradictions, 50 proposals and candidates together, and 50 of
     /// each other kind.
     data: Vec<ReviewItem>,
     /// How many there are, with those that are not in `data`.
@@ -182,16 +182,16 @@ impl From<&Review> for ReviewView {
                 against: Some(pair.against),
             });
         }
-        for doubt in &review.doubts {
-            let question = match doubt.refuted {
+        for outdated in &review.outdated {
+            let question = match outdated.refuted {
                 true => "Using this turned out wrong. Is it still true?",
                 false => "You said this long ago. Is it still true?",
             };
-            data.push(question_about("doubt", question, MemoryView::from(&doubt.memory)));
+            data.push(question_about("outdated", question, MemoryView::from(&outdated.memory)));
         }
-        for memory in &review.guesses {
+        for memory in &review.candidates {
             data.push(question_about(
-                "guess",
+                "candidate",
                 "I am only guessing. Is this true?",
                 MemoryView::from(memory),
             ));
@@ -199,7 +199,7 @@ impl From<&Review> for ReviewView {
         for memory in &review.learned {
             data.push(question_about(
                 "learned",
-                "I learned this lately. Is it right?",
+                "I learned this recently. Is it right?",
                 MemoryView::from(memory),
             ));
         }
@@ -229,7 +229,7 @@ fn question_about(kind: &'static str, question: &'static str, memory: MemoryView
 
 /// List memories that the user should review.
 ///
-/// Proposals, contradictions, memories that may no longer be true, guesses, and memories learned in
+/// Proposals, contradictions, memories that may no longer be true, candidates, and memories learned in
 /// the last thirty days; and domains that the user mentioned and has not opened. Each item contains
 /// the requests that answer it. `periodic` says whether it is time to invite the user.
 #[utoipa::path(get, path = "/api/review", tag = "proposals", responses(

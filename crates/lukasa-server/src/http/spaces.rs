@@ -16,7 +16,6 @@ use utoipa::ToSchema;
 use super::removal::Nothing;
 use crate::api::App;
 use crate::api::auth::{Admin, Reader, Writer};
-use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams};
 use crate::api::space::find_space;
@@ -111,7 +110,7 @@ pub struct MembershipList {
     unavailable: usize,
 }
 
-/// List the tenant's spaces, by name.
+/// List the tenant's spaces, by name; at most 1,000.
 #[utoipa::path(get, path = "/api/spaces", tag = "spaces", responses(
     (status = 200, body = SpaceList),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -218,7 +217,7 @@ pub async fn grant_space(
     sent: JsonRequest<GrantSpace>,
 ) -> Result<Json<SpaceMemberView>, Problem> {
     let (space, by) = (find_space(&name)?, AuditActor::from(&admitted));
-    let unknown = || Problem::of(ErrorCode::MalformedBody).because("`access` is `read` or `write`");
+    let unknown = || Problem::invalid("access", "one of read, write");
     let access = SpaceAccess::parse(&sent.body.access).ok_or_else(unknown)?;
     let engine = app.engine().clone();
     let now = app.now();

@@ -53,7 +53,7 @@ impl From<MemorySummary> for StateView {
 ///
 /// Equal hashes mean the same memory: compare them before and after an undo, a restore or a move to
 /// another server.
-#[utoipa::path(get, path = "/api/state", tag = "portability", responses(
+#[utoipa::path(get, path = "/api/state", tag = "archive", responses(
     (status = 200, body = StateView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_state(

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::{Action, Tool};
 use crate::api::code::ErrorCode;
-use crate::api::error::{FieldError, Problem};
+use crate::api::error::Problem;
 
 const NEW: &[&str] = &[
     "content",
@@ -191,22 +191,22 @@ impl Arguments {
 
     /// Refuses the call if this argument is missing.
     pub fn require(&self, name: &str) -> Result<(), Problem> {
-        if self.0.contains_key(name) { Ok(()) } else { Err(fault(name, "it is needed")) }
+        if self.0.contains_key(name) { Ok(()) } else { Err(Problem::invalid(name, "it is needed")) }
     }
 
     /// Takes a required text.
     pub fn take_required(&mut self, name: &str) -> Result<String, Problem> {
         match self.0.remove(name) {
             Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(fault(name, "a text")),
-            None => Err(fault(name, "it is needed")),
+            Some(_) => Err(Problem::invalid(name, "a text")),
+            None => Err(Problem::invalid(name, "it is needed")),
         }
     }
 
     /// Takes a list of texts, empty if it is absent.
     pub fn take_texts(&mut self, name: &str) -> Result<Vec<String>, Problem> {
         let several = self.0.remove(name).unwrap_or_else(|| json!([]));
-        serde_json::from_value(several).map_err(|_| fault(name, "a list of texts"))
+        serde_json::from_value(several).map_err(|_| Problem::invalid(name, "a list of texts"))
     }
 
     /// Takes the wish for all projects: `*` instead of a name.
@@ -275,11 +275,6 @@ pub fn asks(sent: &Value) -> bool {
         sent.iter().any(|(name, value)| names.contains(&snake(name).as_str()) && !is_blank(value))
     };
     has(&["query", "q", "question"]) && !has(&["status", "tag", "cursor", "type", "force"])
-}
-
-fn fault(name: &str, detail: &str) -> Problem {
-    let field = FieldError { pointer: format!("/{name}"), detail: detail.to_owned() };
-    Problem::of(ErrorCode::InvalidRequest).fields(vec![field])
 }
 
 /// The object with the arguments: some clients send it as text, some wrap it in another object.

@@ -231,7 +231,7 @@ impl Execution<'_> {
     /// yes it is opened and the call is executed again.
     async fn ask_to_open(&self, problem: &Problem) -> Result<ToolAnswer, Problem> {
         let plain = answer::refused(self.tool, problem);
-        let Some(domain) = &problem.shut_domain else { return Ok(plain) };
+        let Some(domain) = &problem.closed_domain else { return Ok(plain) };
         let question = UserQuestion {
             key: format!("open:{domain}"),
             text: format!(

@@ -96,7 +96,8 @@ async fn talk(client: &Client, word: &str) -> String {
     say("user", "Good morning.").await;
     let turn = say("user", &format!("I live in Lisbon, near {word}.")).await;
     say("assistant", "How nice.").await;
-    let closed = client.post("/api/sessions/c/close", json!({ "dirty": true })).await.expect(200);
+    let closed =
+        client.post("/api/sessions/c/close", json!({ "has_new_turns": true })).await.expect(200);
     assert_eq!(closed.json()["learning"], true);
     turn
 }

@@ -7,7 +7,8 @@ mod managed_postgres;
 mod memory_commands;
 mod service;
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use lukasa_store::testing::TestDatabase;
 use serde_json::json;
@@ -74,7 +75,7 @@ async fn sign_in_link_begins_with_the_public_address_and_names_an_existing_tenan
         (&[][..], &both[..], "https://m.example/sign-in#"),
         (&[], &both[1..], "http://10.0.0.1:1/sign-in#"),
         (&[], &[], "http://127.0.0.1:7777/sign-in#"),
-        (&["--url", "https://o.example"], &both, "https://o.example/sign-in#"),
+        (&["--public-url", "https://o.example"], &both, "https://o.example/sign-in#"),
     ] {
         let made = link("acme", more, environment);
         assert!(text(&made.stdout).contains(expected), "{}", text(&made.stdout));
@@ -301,6 +302,32 @@ fn version_names_the_commit_the_target_and_the_features() {
 fn cli_help_matches_its_snapshot() {
     let help = Command::new(env!("CARGO_BIN_EXE_lukasa")).arg("--help").output().unwrap();
     insta::assert_snapshot!(text(&help.stdout));
+}
+
+/// What `lukasa demo` prints with the server that it starts, up to the commands to try.
+async fn demo_with_its_own_server(more: &[&str]) -> String {
+    let database = TestDatabase::fresh().await;
+    // The server is killed in the middle of its work.
+    database.leave_unchecked();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lukasa"));
+    command.args(["demo", "--url", &format!("http://127.0.0.1:{port}"), "--embedder", "off"]);
+    command.args(more).env("DATABASE_URL", database.url()).stdout(Stdio::piped());
+    let mut demo = command.spawn().expect("lukasa runs");
+    let printed = BufReader::new(demo.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let shown: Vec<String> = printed.take_while(|line| !line.contains("Try next")).collect();
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    shown.join("\n")
+}
+
+#[tokio::test]
+async fn demo_says_whether_a_chat_model_is_configured() {
+    const NOTE: &str = "no chat model is configured: saving, recall and learning by rules work";
+    let plain = demo_with_its_own_server(&[]).await;
+    assert!(plain.contains("user demo") && plain.contains(NOTE), "{plain}");
+    let chat = demo_with_its_own_server(&["--chat", "m@http://127.0.0.1:9/v1"]).await;
+    assert!(chat.contains("user demo") && !chat.contains("no chat model"), "{chat}");
 }
 
 #[tokio::test]

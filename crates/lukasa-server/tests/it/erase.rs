@@ -83,7 +83,7 @@ async fn cli_erase_previews_confirms_erases_and_verifies_the_receipt_offline() {
     let database = app.database.admin().await;
     assert!(rows_with(&database, &word).await > 1, "nothing was erased so far");
 
-    let one = ["erase", "--user", "alice", "--fact", &first, "--yes", &first, "--json"];
+    let one = ["erase", "--user", "alice", "--memory", &first, "--yes", &first, "--json"];
     let one = run(&one).await;
     let receipt: Value = serde_json::from_slice(&one.stdout).unwrap_or_default();
     assert_eq!(receipt["receipt"]["memory_id"], json!(first), "{}", printed(&one));

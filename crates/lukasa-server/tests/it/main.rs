@@ -8,6 +8,7 @@ mod binary;
 mod cancel;
 mod cli;
 mod console;
+mod documents;
 mod edge;
 mod erase;
 mod gateway;

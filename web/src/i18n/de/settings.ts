@@ -51,7 +51,6 @@ export const settings: Translation["settings"] = {
   "extract.label": "Wann aus Chats gelernt wird",
   "extract.close": "Wenn ein Chat endet",
   "extract.turn": "Nach jeder Nachricht",
-  "extract.idle": "Nach einiger Zeit ohne Nachrichten",
   "extract.manual": "Nur auf Verlangen",
   "keep.label": "Wie viel von einem Chat bleibt",
   "keep.full": "Alles",

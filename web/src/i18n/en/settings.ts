@@ -48,7 +48,6 @@ export const settings = {
   "extract.label": "When chats are learned from",
   "extract.close": "When a chat ends",
   "extract.turn": "After every message",
-  "extract.idle": "After some time without messages",
   "extract.manual": "Only when asked to",
   "keep.label": "How much of a chat is kept",
   "keep.full": "Everything",

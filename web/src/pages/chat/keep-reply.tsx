@@ -16,7 +16,7 @@ export default function KeepReply({ session, turn }: { session: string; turn: nu
   if (!human) return null;
   const keep = async (): Promise<WriteResult> => {
     for await (const one of lukasa.sessions.turns(session, { limit: 200 })) {
-      if (one.number === turn) return await lukasa.turns.keep(one.id);
+      if (one.number === turn) return await lukasa.turns.keepReply(one.id);
     }
     throw new ShownError(t("chat.replyGone"));
   };

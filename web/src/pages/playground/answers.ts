@@ -28,7 +28,7 @@ export function useAnswers(query: string, setting: Setting, wanted = true) {
     queryKey: ["playground", retrieveRequest, searchRequest] as const,
     queryFn: async ({ signal }): Promise<Answers> => {
       const context = await lukasa.memories.retrieve(retrieveRequest, { signal });
-      const found = await lukasa.memories.search(searchRequest, { signal });
+      const found = await lukasa.memories.recall(searchRequest, { signal });
       return { context, found };
     },
     enabled: wanted && query !== "",

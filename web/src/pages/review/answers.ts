@@ -28,7 +28,7 @@ function question(card: Card): string {
     const list = listFormat(locale(), { type: "conjunction" }).format(names);
     return t("review.question.mentioned", { names: list, count: names.length });
   }
-  return card.kind === "doubt" && card.item.question === REFUTED
+  return card.kind === "outdated" && card.item.question === REFUTED
     ? t("review.question.refuted")
     : t(`review.question.${card.kind}`);
 }
@@ -117,7 +117,7 @@ export function useDeck(consent: Consent) {
             lukasa.memories.update(id, {
               content: words,
               // An old statement may have changed; a wrong extraction was never true.
-              mode: card.kind === "doubt" ? "change" : "correction",
+              mode: card.kind === "outdated" ? "change" : "correction",
             });
       void send(card, "corrected", run, words);
     },

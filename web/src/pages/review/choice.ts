@@ -3,7 +3,7 @@ import type { MemoryView } from "lukasa-client";
 import { newest } from "../../data/select.ts";
 
 /** Kinds of cards that can be answered many at once: all of one kind have the same question. */
-export const LIST_KINDS = ["proposal", "guess"] as const;
+export const LIST_KINDS = ["proposal", "candidate"] as const;
 export type ListKind = (typeof LIST_KINDS)[number];
 
 /** The suggestions, then the guesses; of one kind or area only, if given. */
@@ -17,13 +17,13 @@ export function entriesOf(
   );
   const of = (status: string) => newest(inArea.filter((memory) => memory.status === status));
   return [
-    ...(kind === "guess" ? [] : of("proposed")),
+    ...(kind === "candidate" ? [] : of("proposed")),
     ...(kind === "proposal" ? [] : of("candidate")),
   ];
 }
 
 export function kindOf(memory: Pick<MemoryView, "status">): ListKind {
-  return memory.status === "proposed" ? "proposal" : "guess";
+  return memory.status === "proposed" ? "proposal" : "candidate";
 }
 
 /** The areas of the entries with their counts, the largest first. */

@@ -79,7 +79,7 @@ export function useConsent(wanted: boolean): Consent {
           if (operation) undo = () => takeBack(operation, about);
           readDomains();
         } else {
-          show(await (wish ? lukasa.domains.open(name) : lukasa.domains.shut(name)));
+          show(await (wish ? lukasa.domains.open(name) : lukasa.domains.close(name)));
         }
       } catch (error) {
         show(before);
@@ -96,7 +96,7 @@ export function useConsent(wanted: boolean): Consent {
     const names = mentioned.filter((one) => !one.opted_in_at).map((one) => one.name);
     touch(names);
     try {
-      for (const name of names) show(await lukasa.domains.shut(name));
+      for (const name of names) show(await lukasa.domains.close(name));
       void queries.invalidateQueries({ queryKey: REVIEW });
     } catch (error) {
       showFailure(error, {

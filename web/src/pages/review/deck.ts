@@ -4,7 +4,14 @@
  */
 import type { DomainView, ReviewItem } from "lukasa-client";
 
-export const KINDS = ["proposal", "contradiction", "doubt", "guess", "learned", "consent"] as const;
+export const KINDS = [
+  "proposal",
+  "contradiction",
+  "outdated",
+  "candidate",
+  "learned",
+  "consent",
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Card =

@@ -156,7 +156,7 @@ function Entry({ memory }: { memory: MemoryView }) {
       </span>
       <span className="flex shrink-0 gap-1.5">
         {memory.domain && <Badge>{domainName(memory.domain)}</Badge>}
-        {kindOf(memory) === "guess" && <Badge>{t("review.one.guess")}</Badge>}
+        {kindOf(memory) === "candidate" && <Badge>{t("review.one.candidate")}</Badge>}
       </span>
     </span>
   );

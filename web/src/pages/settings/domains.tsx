@@ -80,7 +80,7 @@ function Domain({ domain }: { domain: DomainView }) {
       const before = all?.find((one) => one.name === domain.name) ?? domain;
       put({ ...before, opted_in_at: wanted ? new Date().toISOString() : null });
       try {
-        put(await lukasa.domains[wanted ? "open" : "shut"](domain.name));
+        put(await lukasa.domains[wanted ? "open" : "close"](domain.name));
       } catch (error) {
         put(before);
         showFailure(error, { about: name, retry: () => turn(wanted, isUndo) });

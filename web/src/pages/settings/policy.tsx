@@ -17,7 +17,7 @@ import { Switch } from "../../ui/switch.tsx";
 import { ConsentCard } from "./consent-card.tsx";
 
 const ADMISSIONS = ["auto", "tiered", "staged", "propose", "off"] as const;
-const EXTRACTS = ["close", "turn", "idle", "manual"] as const;
+const EXTRACTS = ["close", "turn", "manual"] as const;
 const KEEPS = ["full", "excerpts", "none"] as const;
 /** No policy puts less certain memories into prompts. */
 const MIN_CONFIDENCE = 0.7;

@@ -20,7 +20,9 @@ test("chat is closed on leaving if it has new messages", async ({ page, lukasa, 
   const session = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await expect.poll(async () => (await lukasa.sessions.get(session)).turns).toBe(2);
   await page.getByRole("link", { name: "My bike squeaks" }).click();
-  await expect.poll(() => beacons).toEqual([JSON.stringify({ session_id: session, dirty: true })]);
+  await expect
+    .poll(() => beacons)
+    .toEqual([JSON.stringify({ session_id: session, has_new_turns: true })]);
   await expect.poll(async () => (await lukasa.sessions.get(session)).state).toBe("idle");
 
   // Also when the page is unloaded.

@@ -21,7 +21,7 @@ async function life(lukasa: Lukasa): Promise<(title: string) => string> {
     ];
     return JSON.stringify({ item: "chat", source: title, title, before: 0, last: true, turns });
   });
-  await lukasa.imports.take(items.join("\n"), { source: "elsewhere" });
+  await lukasa.imports.create(items.join("\n"), { source: "elsewhere" });
   await lukasa.sessions.append("lisbon", [
     { role: "user", content: "How do I register as a resident in Lisbon?" },
     { role: "assistant", content: "You need a NIF first." },

@@ -7,7 +7,7 @@ const focused = "button[data-memory]:focus";
 test("rows show exceptions only", async ({ page, lukasa }) => {
   await lukasa.memories.save("Plays the cello");
   const line = JSON.stringify({ item: "memory", source: "1", content: "Keeps bees on the roof" });
-  await lukasa.imports.take(line, { name: "notes.jsonl" });
+  await lukasa.imports.create(line, { name: "notes.jsonl" });
   await open(page, "/memory");
   const list = page.getByRole("list", { name: "Memory" });
   const bees = list.getByRole("listitem").filter({ hasText: "Keeps bees" });

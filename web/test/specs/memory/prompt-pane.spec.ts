@@ -75,7 +75,7 @@ test("active memory is struck when its area is turned off", async ({ page, lukas
   await open(page, "/memory?prompt=true");
   const lines = linesOf(page);
   await expect(lines).toContainText("Takes insulin every morning");
-  await lukasa.domains.shut("health");
+  await lukasa.domains.close("health");
   // The next change makes the pane read the prompt again.
   await lukasa.memories.save("Keeps bees on the roof");
   await expect(lines).toContainText("Keeps bees on the roof");

@@ -197,7 +197,7 @@ def list_proposals(query: params.ListProposalsQuery | None = None) -> Call[model
 
 
 def list_contradictions() -> Call[models.ContradictionList]:
-    """List contradictions between memories."""
+    """List contradictions between memories, newest first; at most 200."""
     return Call(
         "GET",
         "/api/memory/contradictions",
@@ -393,7 +393,8 @@ def preview_erasure(id: str) -> Call[models.ErasurePreview]:
 
 
 def list_erasures() -> Call[models.Receipts]:
-    """List the receipts of erased memories, newest first, with their current state."""
+    """List the receipts of erased memories, newest first, with their current state; at most 1,000.
+    """
     return Call(
         "GET",
         "/api/erasures",
@@ -681,7 +682,7 @@ def erase_observation(id: str) -> Call[models.WriteResult]:
 def close_session(session_id: str, body: params.CloseSession | None = None) -> Call[models.ClosedSession]:
     """Close a session.
 
-    The turns since the last time are learned from, if a chat model is configured. Closing a
+    The turns since the last time are learned from, with a chat model or by rules. Closing a
     closed session does nothing. A new turn makes it active again.
     """
     return Call(
@@ -907,7 +908,7 @@ def keep_left_out(id: str, place: int) -> Call[models.WriteResult]:
 
 
 def list_jobs() -> Call[models.JobList]:
-    """List background jobs, failed ones first."""
+    """List background jobs, failed ones first; at most 200."""
     return Call(
         "GET",
         "/api/jobs",
@@ -942,7 +943,7 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Consoli
     """Consolidate memories now, as the daily job does.
 
     Memories that were repeated often are rated higher, those that use has shown to be wrong are
-    rated lower, guesses without support are removed, memories that ended long ago are moved
+    rated lower, candidates without support are removed, memories that ended long ago are moved
     into the trash, and recent topics of the user are saved for a month. Inferred memories that
     say the same are merged, and memories that contradict each other are listed for review. No
     content changes. Undo reverses all of it. Before that, observations that repeat are counted,
@@ -961,7 +962,7 @@ def consolidate(body: params.Consolidation | None = None) -> Call[models.Consoli
 def get_review() -> Call[models.Review]:
     """List memories that the user should review.
 
-    Proposals, contradictions, memories that may no longer be true, guesses, and memories
+    Proposals, contradictions, memories that may no longer be true, candidates, and memories
     learned in the last thirty days; and domains that the user mentioned and has not opened.
     Each item contains the requests that answer it. `periodic` says whether it is time to invite
     the user.
@@ -1090,7 +1091,7 @@ def import_(content: bytes, media: str = "application/jsonl", query: params.Impo
 
 
 def list_imports() -> Call[models.Imports]:
-    """List the latest imports, newest first."""
+    """List the latest imports, newest first; at most 200."""
     return Call(
         "GET",
         "/api/imports",
@@ -1314,7 +1315,7 @@ def open_domain(name: str) -> Call[models.Domain]:
     )
 
 
-def shut_domain(name: str) -> Call[models.Domain]:
+def close_domain(name: str) -> Call[models.Domain]:
     """Close a domain again. What is already stored stays until it is deleted.
 
     If the user does it, the review does not ask about the domain again.
@@ -1419,8 +1420,8 @@ def preview_user_erasure(user: str) -> Call[models.ErasurePreview]:
 
 
 def list_user_erasures(user: str) -> Call[models.Receipts]:
-    """List the receipts of everything erased about a user, who may be deleted, and the progress of
-    a running erasure.
+    """List the receipts of everything erased about a user, who may be deleted, at most 1,000, and
+    the progress of a running erasure.
     """
     return Call(
         "GET",
@@ -1431,7 +1432,7 @@ def list_user_erasures(user: str) -> Call[models.Receipts]:
 
 
 def list_spaces() -> Call[models.SpaceList]:
-    """List the tenant's spaces, by name."""
+    """List the tenant's spaces, by name; at most 1,000."""
     return Call(
         "GET",
         "/api/spaces",
@@ -1547,6 +1548,7 @@ def create_key(body: params.CreateKey) -> Call[models.Issued]:
         "/api/keys",
         body=body,
         answer=models.Issued,
+        keyed=True,
     )
 
 
@@ -1719,6 +1721,7 @@ def create_webhook(body: params.CreateWebhook) -> Call[models.CreatedWebhook]:
         "/api/webhooks",
         body=body,
         answer=models.CreatedWebhook,
+        keyed=True,
     )
 
 

@@ -957,8 +957,7 @@ class Memory(View):
 class ModelCall(View):
     """One call of a chat model, whether it answered or not."""
     at: datetime
-    purpose: str
-    """`extract`, `relearn`, `title`, `compress` or `retell`."""
+    purpose: Literal["extract", "relearn", "title", "compress", "retell", "portrait", "compare"]
     model: str
     outcome: str
     """`answered`, `unavailable`, `malformed`, `missing` or `refused`."""
@@ -1007,7 +1006,7 @@ class ModelService(View):
 
 class ModelSum(View):
     """Total cost of one purpose with one model over thirty days."""
-    purpose: str
+    purpose: Literal["extract", "relearn", "title", "compress", "retell", "portrait", "compare"]
     model: str
     calls: int
     failed: int
@@ -1129,7 +1128,7 @@ class PolicyPatch(View):
     domains: dict[str, str] | None = Field(default=None)
     """The same, per domain."""
     extract: str | None = Field(default=None)
-    """When sessions are learned from: `close`, `turn`, `idle` or `manual`."""
+    """When sessions are learned from: `close`, `turn` or `manual`."""
     window: int | None = Field(default=None)
     """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None = Field(default=None)
@@ -1327,6 +1326,8 @@ class Receipt(View):
 class Receipts(View):
     """Receipts, newest first."""
     data: list[SignedReceipt]
+    truncated: bool
+    """Whether older receipts are left out: at most the latest 1,000 are listed."""
     running: ErasureProgress | None = Field(default=None)
 
 
@@ -1379,15 +1380,15 @@ class ReviewCounts(View):
     """How many questions of each kind there are."""
     proposals: int
     contradictions: int
-    doubts: int
-    guesses: int
+    outdated: int
+    candidates: int
     learned: int
 
 
 class ReviewItem(View):
     """A question to the user about a memory."""
     kind: str
-    """`proposal`, `contradiction`, `doubt`, `guess` or `learned`."""
+    """`proposal`, `contradiction`, `outdated`, `candidate` or `learned`."""
     question: str
     memory: Memory
     against: Memory | None = Field(default=None)
@@ -1398,8 +1399,8 @@ class ReviewItem(View):
 
 class Review(View):
     data: list[ReviewItem]
-    """The first questions: at most 200 contradictions, 50 proposals and guesses together, and 50
-    of each other kind.
+    """The first questions: at most 200 contradictions, 50 proposals and candidates together, and
+    50 of each other kind.
     """
     counts: ReviewCounts
     """How many there are, with those that are not in `data`."""
@@ -1686,7 +1687,7 @@ class Step(View):
     memory_id: str
     content: str
     what: str
-    """`promote`, `weigh`, `let_go`, `practice`, `clear`, `note`, `merge` or `contradict`."""
+    """`promote`, `weigh`, `let_go`, `practice`, `clear`, `topic`, `merge` or `contradict`."""
     reason: str
     before: RatingState | None = Field(default=None)
     after: RatingState

@@ -87,7 +87,7 @@ class AppendTurns(AppendTurnsOptions):
 
 class CloseSession(TypedDict, total=False):
     """Options of closing a session."""
-    dirty: bool | None
+    has_new_turns: bool | None
     """Whether there are new turns since it was last closed, if known. `false` calls no model.
     """
 
@@ -381,7 +381,7 @@ class PolicyPatch(TypedDict, total=False):
     domains: Mapping[str, str] | None
     """The same, per domain."""
     extract: str | None
-    """When sessions are learned from: `close`, `turn`, `idle` or `manual`."""
+    """When sessions are learned from: `close`, `turn` or `manual`."""
     window: int | None
     """How many earlier turns a pass sees again, for context."""
     keep_turns: str | None

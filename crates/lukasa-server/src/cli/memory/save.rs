@@ -14,7 +14,7 @@ use super::{open_domain, print_written};
 Examples:
   lukasa save I only do index funds
   lukasa save 'Prefers window seats' --domain travel --tag seats
-  lukasa save 'No meetings before ten' --domain schedule --hard earliest_meeting --value 10:00
+  lukasa save 'No meetings before ten' --domain schedule --rule earliest_meeting --value 10:00
   echo 'Allergic to penicillin' | lukasa save - --domain health --open
 
 The memory is active at once. Saving the same again returns the existing memory. Some domains (finance,
@@ -41,9 +41,9 @@ pub struct SaveArgs {
     detail: Option<String>,
     /// Make it a rule that must be respected, with this key in its domain
     #[arg(long, value_name = "NAME", requires = "domain")]
-    hard: Option<String>,
+    rule: Option<String>,
     /// The value of the rule, as JSON or a text
-    #[arg(long, value_name = "JSON", requires = "hard")]
+    #[arg(long, value_name = "JSON", requires = "rule")]
     value: Option<String>,
     /// A tag; can be given more than once
     #[arg(long = "tag", value_name = "WORD")]
@@ -102,14 +102,14 @@ impl SaveArgs {
         set("category", self.category.as_ref());
         set("kind", self.kind.as_ref());
         set("detail", self.detail.as_ref());
-        set("key", self.hard.as_ref());
+        set("key", self.rule.as_ref());
         set("valid_from", self.since.as_ref());
         set("valid_until", self.until.as_ref());
         set("ttl", self.ttl.as_ref());
         if self.keep_without_domain {
             body["keep_without_domain"] = json!(true);
         }
-        if self.hard.is_some() {
+        if self.rule.is_some() {
             body["force"] = json!("hard");
         }
         if let Some(value) = &self.value {

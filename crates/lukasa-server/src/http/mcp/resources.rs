@@ -20,7 +20,7 @@ use crate::api::error::Problem;
 use crate::api::memory::target;
 use crate::api::wire::MemoryView;
 
-const BLOCK: &str = "lukasa://block";
+const BASELINE: &str = "lukasa://baseline";
 const PROFILE: &str = "lukasa://profile";
 const PORTRAITS: &str = "lukasa://portraits/";
 const MEMORIES: &str = "lukasa://memories/";
@@ -67,7 +67,7 @@ pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesRe
         Resource::new(uri, name).with_description(about).with_mime_type(MARKDOWN)
     };
     let mut all = vec![
-        page(BLOCK.into(), "block", "What every prompt should say about the user"),
+        page(BASELINE.into(), "baseline", "What every prompt should say about the user"),
         page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
     ];
     let portraits = engine.portraits.list(&caller.caller, app.now()).await.map_err(engine_error)?;
@@ -106,7 +106,7 @@ pub async fn read(
         PROFILE => Some("profile"),
         _ => uri.strip_prefix(PORTRAITS),
     };
-    let text = if uri == BLOCK {
+    let text = if uri == BASELINE {
         context(engine, caller, "").await?.baseline.content
     } else if let Some(name) = portrait {
         engine
@@ -146,10 +146,10 @@ async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Con
 
 pub fn prompts() -> ListPromptsResult {
     let message = PromptArgument::new("message")
-        .with_description("What the user is about to ask; without it, what always holds")
+        .with_description("The user's message; without it only the baseline")
         .with_required(false);
     let prompt =
-        Prompt::new("context", Some("What Lukasa knows that bears on this"), Some(vec![message]));
+        Prompt::new("context", Some("Memories relevant to a message"), Some(vec![message]));
     let learn =
         Prompt::new("learn", Some("Keep what matters of this conversation"), None::<Vec<_>>);
     ListPromptsResult::with_all_items(vec![

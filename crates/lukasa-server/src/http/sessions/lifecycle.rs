@@ -30,7 +30,7 @@ use crate::api::wire::MemoryView;
 #[serde(deny_unknown_fields)]
 pub struct CloseSession {
     /// Whether there are new turns since it was last closed, if known. `false` calls no model.
-    dirty: Option<bool>,
+    has_new_turns: Option<bool>,
 }
 
 /// Result of closing a session.
@@ -50,7 +50,7 @@ impl ClosedSession {
 
 /// Close a session.
 ///
-/// The turns since the last time are learned from, if a chat model is configured. Closing a closed
+/// The turns since the last time are learned from, with a chat model or by rules. Closing a closed
 /// session does nothing. A new turn makes it active again.
 #[utoipa::path(post, path = "/api/sessions/{session_id}/close", tag = "sessions", params(
     ("session_id" = String, Path, description = "The session's name")),
@@ -64,8 +64,8 @@ pub async fn close_session(
     sent: JsonRequest<CloseSession>,
 ) -> Result<Json<ClosedSession>, Problem> {
     let request = sent.request(caller.clone());
-    let (engine, dirty) = (app.engine().clone(), sent.body.dirty);
-    let work = async move { engine.sessions.close(&request, &id, dirty).await };
+    let (engine, has_new_turns) = (app.engine().clone(), sent.body.has_new_turns);
+    let work = async move { engine.sessions.close(&request, &id, has_new_turns).await };
     Ok(Json(ClosedSession::of(&app, &caller, &app.detached(work).await?).await?))
 }
 
@@ -74,7 +74,8 @@ pub async fn close_session(
 #[serde(deny_unknown_fields)]
 pub struct Beacon {
     session_id: String,
-    dirty: Option<bool>,
+    /// Whether there are new turns since it was last closed, if known. `false` calls no model.
+    has_new_turns: Option<bool>,
     /// The user token: a beacon cannot carry headers.
     token: Option<String>,
 }
@@ -102,8 +103,9 @@ pub async fn beacon(
     }
     let caller = app.caller(&headers, Permission::Write).await?;
     let (engine, request) = (app.engine().clone(), Request::new(caller, app.moment()));
-    let work =
-        async move { engine.sessions.close(&request, &beacon.session_id, beacon.dirty).await };
+    let work = async move {
+        engine.sessions.close(&request, &beacon.session_id, beacon.has_new_turns).await
+    };
     match app.detached(work).await {
         // The client does not read the answer, and a missing session needs no closing.
         Ok(_) => {}

@@ -269,7 +269,7 @@ pub async fn open_session(
     let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
     let OpenSession { id, title, keep_turns, incognito, project } = sent.body;
     let project = parse_optional_project(project.as_deref())?.or_else(|| asked.project());
-    let unknown = || malformed("`keep_turns` must be full, excerpts or none");
+    let unknown = || Problem::invalid("keep_turns", "one of full, excerpts, none");
     let keep = keep_turns.map(|word| Keep::parse(&word).ok_or_else(unknown)).transpose()?;
     let new = NewSession { id, title, keep, incognito, project };
     let work = async move { engine.sessions.open(&request, new).await };
@@ -382,12 +382,15 @@ pub struct AppendTurn {
 }
 
 impl AppendTurn {
-    fn into_new(self) -> Result<NewTurn, Problem> {
+    /// The turn at this place of the request.
+    fn into_new(self, place: usize) -> Result<NewTurn, Problem> {
+        let invalid = |field: &str, what| Problem::invalid(&format!("turns/{place}/{field}"), what);
         let role = Role::parse(&self.role)
-            .ok_or_else(|| malformed("`role` must be user, assistant, system or tool"))?;
-        let span = |span: SpanView| {
+            .ok_or_else(|| invalid("role", "one of user, assistant, system, tool"))?;
+        let span = |(number, span): (usize, SpanView)| {
+            let unknown = "one of prefilled, pasted, quoted";
             let mark = Mark::parse(&span.mark)
-                .ok_or_else(|| malformed("`as` must be prefilled, pasted or quoted"))?;
+                .ok_or_else(|| invalid(&format!("spans/{number}/as"), unknown))?;
             Ok(Span { from: span.from, to: span.to, mark })
         };
         let used = self.used.iter().map(|id| id.parse());
@@ -402,6 +405,7 @@ impl AppendTurn {
                 .spans
                 .unwrap_or_default()
                 .into_iter()
+                .enumerate()
                 .map(span)
                 .collect::<Result<_, Problem>>()?,
             used: used
@@ -411,10 +415,6 @@ impl AppendTurn {
             reported: false,
         })
     }
-}
-
-pub(super) fn malformed(reason: &str) -> Problem {
-    Problem::of(ErrorCode::MalformedBody).because(reason)
 }
 
 /// Messages to append, in order: between 1 and 100.
@@ -455,8 +455,9 @@ pub async fn append_turns(
     sent: JsonRequest<AppendTurns>,
 ) -> Result<Response, Problem> {
     let (engine, request) = (app.engine().clone(), sent.request(caller.clone()));
+    let turns = sent.body.turns.into_iter().enumerate();
     let turns: Vec<NewTurn> =
-        sent.body.turns.into_iter().map(AppendTurn::into_new).collect::<Result<_, Problem>>()?;
+        turns.map(|(place, turn)| turn.into_new(place)).collect::<Result<_, Problem>>()?;
     let project = parse_optional_project(sent.body.project.as_deref())?;
     let project = project.or_else(|| asked.project());
     let work = async move { engine.sessions.append_turns_in(&request, &id, project, turns).await };

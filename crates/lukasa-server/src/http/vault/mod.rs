@@ -240,7 +240,7 @@ pub struct VaultQuery {
 /// Get a user's memory as markdown files, to read, edit and keep.
 ///
 /// `.lukasa/base.jsonl` contains what the lines do not show, so that a sync loses nothing.
-#[utoipa::path(get, path = "/api/vault", tag = "portability", params(VaultQuery), responses(
+#[utoipa::path(get, path = "/api/vault", tag = "vault", params(VaultQuery), responses(
     (status = 200, body = VaultView),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn get_vault(
@@ -280,7 +280,7 @@ fn spool_problem(error: &std::io::Error) -> Problem {
 ///
 /// Lists the edits since the files were exported, and the conflicts with edits on the server.
 /// Writes nothing.
-#[utoipa::path(post, path = "/api/vault/plan", tag = "portability", request_body = VaultFiles,
+#[utoipa::path(post, path = "/api/vault/plan", tag = "vault", request_body = VaultFiles,
     responses(
     (status = 200, body = VaultPlan),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
@@ -297,7 +297,7 @@ pub async fn plan_vault(
 ///
 /// Lines that were also edited on the server stay unchanged in both places; unchanged lines write
 /// nothing. With an empty memory, everything is restored.
-#[utoipa::path(post, path = "/api/vault", tag = "portability", request_body = VaultFiles, responses(
+#[utoipa::path(post, path = "/api/vault", tag = "vault", request_body = VaultFiles, responses(
     (status = 200, body = VaultSynced),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn sync_vault(
@@ -391,7 +391,7 @@ impl From<CommandAnswer> for VaultAnswer {
 ///
 /// Paths are under `/memories`. An edit is a versioned change, deleting is forgetting, and each
 /// command can be undone. The files have what belongs to the project of the request and to none.
-#[utoipa::path(post, path = "/api/vault/commands", tag = "portability",
+#[utoipa::path(post, path = "/api/vault/commands", tag = "vault",
     request_body = VaultCommand, responses(
     (status = 200, body = VaultAnswer),
     (status = "default", body = Problem, content_type = "application/problem+json")))]

@@ -1,5 +1,5 @@
 //! Contexts over HTTP: a frozen baseline, then the dynamic part for the message, and removed
-//! memories in neither (R163 to R181, R193, R216, R218; C03, C06, C27).
+//! memories in neither (R163 to R181, R193, R216, R218).
 
 use std::sync::Arc;
 
@@ -525,7 +525,7 @@ async fn domains_of_a_message_are_detected_from_its_words() {
     alice
         .post("/api/domains/detect", json!({ "query": long }))
         .await
-        .refused(400, "malformed_body");
+        .refused(422, "invalid_request");
 }
 
 /// Each first message reads, then writes its baseline. Holding the first connection while waiting

@@ -339,3 +339,15 @@ async fn large_responses_are_compressed_for_clients_that_accept_it() {
     let events = gzip.open("/api/events").await;
     assert!(events.headers().get("content-encoding").is_none(), "an event stream is sent at once");
 }
+
+#[tokio::test]
+async fn unknown_word_is_refused_with_the_known_ones() {
+    let app = TestApp::with_keys().await;
+    let alice = alice(&app).await;
+    let listed = alice.get("/api/memory?status=gone").await.refused(400, "malformed_query");
+    let start = "`status` is one of all, active, ";
+    assert!(listed.at("/detail").starts_with(start), "{}", listed.text());
+    let body = json!({ "content": "Likes tea", "force": "gone" });
+    let saved = alice.post("/api/memory", body).await.refused(422, "invalid_request");
+    assert_eq!(saved.at("/errors/0/detail"), "one of hard, soft");
+}

@@ -221,7 +221,7 @@ async fn session_retention_is_set_when_it_is_opened() {
         assert_eq!(turns.each("id").len(), left, "{keep}");
     }
     let unknown = json!({ "keep_turns": "some" });
-    alice.post("/api/sessions", unknown).await.refused(400, "malformed_body");
+    alice.post("/api/sessions", unknown).await.refused(422, "invalid_request");
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn contradiction_is_listed_and_resolved_only_by_its_user() {
     let path = format!("/api/memory/{}/resolve", pair.at("/data/0/against/id"));
     let against = json!({ "true": "against", "sha256": pair.at("/data/0/against/sha256") });
     key.post(&path, against.clone()).await.refused(403, "human_needed");
-    human.post(&path, json!({ "true": "neither" })).await.refused(400, "malformed_body");
+    human.post(&path, json!({ "true": "neither" })).await.refused(422, "invalid_request");
     let other = json!({ "true": "against", "sha256": "0".repeat(64) });
     human.post(&path, other).await.refused(409, "other_words");
     let stale = human.with("if-match", "\"ver_00000000000000000000000000\"");

@@ -1,5 +1,4 @@
-//! Policy over HTTP: the user's overrides the tenant's, which overrides the server's (C01, C05,
-//! C28).
+//! Policy over HTTP: the user's overrides the tenant's, which overrides the server's.
 
 use lukasa_core::Permission;
 use serde_json::{Value, json};
@@ -154,4 +153,13 @@ async fn consent_of_the_advisor_preset_is_one_card_of_the_user_and_can_be_undone
         .collect();
     assert_eq!(details.len(), 4, "{details:?}");
     human.put("/api/domains/travel/consent", json!({})).await.refused(422, "invalid_request");
+}
+
+#[tokio::test]
+async fn wrong_word_of_a_policy_is_refused_with_its_field() {
+    let app = TestApp::with_keys().await;
+    let alice = app.application_key("acme").await.about("alice");
+    let wrong = json!({ "preset": "chat", "extract": "idle" });
+    let refused = alice.put("/api/policy", wrong).await.refused(422, "invalid_request");
+    assert_eq!(refused.at("/errors/0/pointer"), "/extract");
 }

@@ -48,7 +48,7 @@ async fn review_counts_include_what_is_not_listed() {
         agent.post("/api/memory/propose", body).await.expect(201);
     }
     assert_eq!(items(&human, "proposal").await.len(), 50);
-    let none = json!({ "proposals": 53, "contradictions": 0, "doubts": 0, "guesses": 0,
+    let none = json!({ "proposals": 53, "contradictions": 0, "outdated": 0, "candidates": 0,
                        "learned": 0 });
     assert_eq!(counts().await, none);
     let home = human.get("/api/home").await.expect(200).json();
@@ -169,13 +169,13 @@ async fn review_asks_about_refuted_memories_and_confirm_settles_them() {
     let agent = app.tenant_key("acme").await.about("alice");
     let human = app.human("acme", "alice").await;
     let saved = human.post("/api/memory", json!({ "content": "Drinks tea" })).await.expect(201);
-    assert!(items(&human, "doubt").await.is_empty());
+    assert!(items(&human, "outdated").await.is_empty());
     let wrong = json!({ "memory_id": saved.at("/memory/id"), "type": "contradicted" });
     agent.post("/api/memory/usage", wrong).await.expect(201);
-    let [doubt] = &items(&human, "doubt").await[..] else { panic!("one doubt") };
-    assert_eq!(doubt["memory"]["content"], "Drinks tea");
-    answer(&human, doubt, "yes").await;
-    assert!(items(&human, "doubt").await.is_empty());
+    let [outdated] = &items(&human, "outdated").await[..] else { panic!("one outdated memory") };
+    assert_eq!(outdated["memory"]["content"], "Drinks tea");
+    answer(&human, outdated, "yes").await;
+    assert!(items(&human, "outdated").await.is_empty());
 }
 
 #[tokio::test]

@@ -119,7 +119,11 @@ async fn search_for_general_knowledge_finds_nothing() {
     assert!(contents(&mine).contains(&"Takes the number 28 tram to work".to_owned()), "{mine:?}");
     search_with(&alice, "tea", json!({ "min_relevance": 1.5 }))
         .await
-        .refused(400, "malformed_body");
+        .refused(422, "invalid_request");
+    let unknown = search_with(&alice, "tea", json!({ "arms": ["keyword", "tarot"] })).await;
+    let unknown = unknown.refused(422, "invalid_request");
+    assert_eq!(unknown.at("/errors/0/pointer"), "/arms/1");
+    assert!(unknown.at("/errors/0/detail").starts_with("one of keyword, "), "{}", unknown.text());
 }
 
 #[tokio::test]

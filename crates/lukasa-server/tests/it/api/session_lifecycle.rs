@@ -23,7 +23,8 @@ async fn session_close_is_idempotent_and_a_new_turn_reopens_it() {
     let closed = once.post("/api/sessions/c/close", json!({})).await.expect(200);
     assert_eq!(closed.at("/session/state"), "idle");
     assert_eq!(closed.json()["learning"], false, "no chat model is configured");
-    let again = alice.post("/api/sessions/c/close", json!({ "dirty": true })).await.expect(200);
+    let again =
+        alice.post("/api/sessions/c/close", json!({ "has_new_turns": true })).await.expect(200);
     assert_eq!(again.body, closed.body);
     say(&alice, "c", "one more thing").await.expect(201);
     let resumed = alice.get("/api/sessions/c").await.expect(200).json();
@@ -111,7 +112,8 @@ async fn turn_spans_mark_text_the_sender_did_not_write() {
         alice.post(path, turn(wrong)).await.refused(422, "invalid_request");
     }
     let unknown = json!([{ "from": 0, "to": 3, "as": "dreamt" }]);
-    alice.post(path, turn(unknown)).await.refused(400, "malformed_body");
+    let refused = alice.post(path, turn(unknown)).await.refused(422, "invalid_request");
+    assert_eq!(refused.at("/errors/0/pointer"), "/turns/0/spans/0/as");
 }
 
 #[tokio::test]

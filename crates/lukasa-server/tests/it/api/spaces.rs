@@ -184,7 +184,7 @@ async fn space_is_reached_by_members_of_its_tenant_only() {
     }
     assert_eq!(family.admin.get("/api/spaces").await.expect(200).each("space"), ["family"]);
     family.grant("dora", "read").await.refused(404, "user_not_found");
-    family.grant("carl", "all").await.refused(400, "malformed_body");
+    family.grant("carl", "all").await.refused(422, "invalid_request");
     let bad = in_family(&family.anna).with("x-lukasa-space", " ");
     bad.get("/api/memory").await.refused(400, "malformed_header");
 }
@@ -249,7 +249,7 @@ async fn context_has_lines_of_a_space_only_if_the_request_asks_for_it() {
     );
     retrieve(&family.carl, json!(["family"])).await.refused(404, "space_not_found");
     let many: Vec<String> = (0..6).map(|n| format!("s{n}")).collect();
-    retrieve(&family.ben, json!(many)).await.refused(400, "malformed_body");
+    retrieve(&family.ben, json!(many)).await.refused(422, "invalid_request");
     family.ben.put("/api/policy", json!({ "paused": true })).await.expect(200);
     let paused = retrieve(&family.ben, json!(["family"])).await.expect(200);
     assert!(!paused.text().contains("closes at noon"), "{}", paused.text());

@@ -56,7 +56,7 @@ async fn traces_have_spans_of_every_kind_and_no_content_or_user() {
         let turns = json!({ "turns": [{ "role": role, "content": content }] });
         client.post("/api/sessions/c/turns", turns).await.expect(201);
     }
-    client.post("/api/sessions/c/close", json!({ "dirty": true })).await.expect(200);
+    client.post("/api/sessions/c/close", json!({ "has_new_turns": true })).await.expect(200);
     for _ in 0..600 {
         if client.get("/api/memory").await.expect(200).text().contains("User lives in Lisbon.") {
             break;

@@ -26,6 +26,9 @@ pub const HARMLESS: &[&str] = &[
     "command",
     "confirm",
     "content",
+    // Their answers have secrets and are not kept, and the name of such a request has the id of the caller's key.
+    "create_key.Idempotency-Key",
+    "create_webhook.Idempotency-Key",
     "get_vault.conversations",
     "daily_tokens",
     "deadline_ms",
@@ -34,7 +37,7 @@ pub const HARMLESS: &[&str] = &[
     "description",
     "detail",
     "days",
-    "dirty",
+    "has_new_turns",
     "display_name",
     "edits",
     "enabled",

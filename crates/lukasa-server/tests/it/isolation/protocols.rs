@@ -134,7 +134,7 @@ async fn mcp_tool_fields_cannot_reach_another_user() {
                 }
             }
         }
-        for uri in ["lukasa://block", "lukasa://profile", "lukasa://memories"] {
+        for uri in ["lukasa://baseline", "lukasa://profile", "lukasa://memories"] {
             let read = mcp(stranger, "resources/read", json!({ "uri": uri })).await;
             assert_eq!(private_word(&read, std::slice::from_ref(&word)), None, "{who} {uri}");
         }

@@ -438,7 +438,7 @@ pub const TABLE: &[Row] = &[
     by_a_human(does(Write, "withdraw_consent", &[
         given(Path("name"), Domain("cellar"), Refused(&["domain_not_found", "human_needed"])),
     ])),
-    does(Write, "shut_domain", &[given(Path("name"), Domain("orchard"), DOMAIN)]),
+    does(Write, "close_domain", &[given(Path("name"), Domain("orchard"), DOMAIN)]),
     // Administrators manage spaces; that another tenant's key sees none of them is tried before it
     // creates one of the same name.
     only_reads(does(Admin, "list_spaces", &[])),

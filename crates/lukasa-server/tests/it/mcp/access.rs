@@ -133,7 +133,7 @@ async fn mcp_foreign_ids_are_answered_like_unknown_ids() {
             ask(stranger, "resources/read", params).await.body
         };
         assert_eq!(read(&hers).await, read(never).await);
-        let block = ask(stranger, "resources/read", json!({ "uri": "lukasa://block" })).await;
+        let block = ask(stranger, "resources/read", json!({ "uri": "lukasa://baseline" })).await;
         assert!(!block.text().contains(&word));
     }
     let contents = alice.get("/api/memory").await.each("content");

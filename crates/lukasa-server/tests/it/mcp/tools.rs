@@ -34,6 +34,14 @@ async fn mcp_tool_list_is_under_six_kilobytes_and_ordered() {
     let bytes = list.len() + missing * (PANEL.len() + ",".len());
     println!("tools/list: {bytes} bytes");
     assert!(bytes < 6 * 1024, "{bytes} bytes");
+    let figure = format!("{},{:03} bytes", bytes / 1000, bytes % 1000);
+    for page in [
+        include_str!("../../../../../README.md"),
+        include_str!("../../../../../docs/mcp.md"),
+        include_str!("../../../../../docs/proofs.md"),
+    ] {
+        assert!(page.contains(&figure), "the documents have another size than {figure}");
+    }
     for tool in tools::all() {
         let shown = ask(&key, "tools/list", json!({})).await.json()["result"]["tools"].clone();
         let shown = shown.as_array().unwrap().iter().find(|shown| shown["name"] == tool.name);

@@ -8,7 +8,7 @@ const FOLDER: &str = "crates/lukasa-store/migrations/";
 /// The last migration of the first schema, which runs on an empty database.
 const LAST_OF_FIRST_SCHEMA: u32 = 12;
 /// The first 16 digits of the SHA-256 of each migration.
-const DIGESTS: [(&str, &str); 12] = [
+const DIGESTS: [(&str, &str); 15] = [
     ("V1__directory.sql", "d943dd691c9cb83e"),
     ("V2__record.sql", "c1978902df744bae"),
     ("V3__sessions.sql", "cadf355cbd6076ee"),
@@ -21,6 +21,9 @@ const DIGESTS: [(&str, &str); 12] = [
     ("V10__spaces.sql", "2276a1459a60a83c"),
     ("V11__audit.sql", "5cd033d392719518"),
     ("V12__cells.sql", "07cc2311811705d0"),
+    ("V13__replaced_models.sql", "afe3e2247021e78d"),
+    ("V14__fewer_writes.sql", "0fde92e3d2ba5892"),
+    ("V15__turns_outside_covering_indexes.sql", "a400804255fd4c9e"),
 ];
 /// The first line of a migration that runs statement by statement, without a transaction.
 const OUTSIDE_TRANSACTION: &str = "-- outside a transaction";

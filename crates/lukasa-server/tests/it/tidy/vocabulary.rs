@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{crate_of, extension, is_word};
 
 /// Words that comments and documents do not use. A phrase is matched with single spaces.
-const BANNED_WORDS: [&str; 18] = [
+const BANNED_WORDS: [&str; 20] = [
     "whoever",
     "whomever",
     "nobody",
@@ -24,7 +24,12 @@ const BANNED_WORDS: [&str; 18] = [
     "what was told",
     "is told",
     "is let in",
+    "lately",
+    "bears on",
 ];
+
+/// Files of which the texts are shown to users and assistants, and are checked like comments.
+const SHOWN_TEXTS: [&str; 3] = ["http/review.rs", "http/mcp/resources.rs", "tools/list.rs"];
 
 /// Type names that say nothing of what the type is.
 const BANNED_TYPES: [&str; 20] = [
@@ -43,18 +48,20 @@ fn is_data(path: &str) -> bool {
         || path.ends_with("tidy/vocabulary.rs")
 }
 
-/// Banned words in comments of source files and in documents.
+/// Banned words in comments of source files, in documents and in texts that are shown.
 pub(super) fn words(path: &str, text: &str) -> Vec<String> {
     if is_data(path) {
         return Vec::new();
     }
     let mut faults = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let Some(comment) = comment(extension(path), line) else { continue };
-        let plain: String = comment
-            .chars()
-            .map(|c| if is_word(c) { c.to_ascii_lowercase() } else { ' ' })
-            .collect();
+        let is_shown = SHOWN_TEXTS.iter().any(|end| path.ends_with(end));
+        let comment = comment(extension(path), line);
+        let Some(prose) = comment.or_else(|| literals(line).filter(|_| is_shown)) else {
+            continue;
+        };
+        let plain: String =
+            prose.chars().map(|c| if is_word(c) { c.to_ascii_lowercase() } else { ' ' }).collect();
         let spaced = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
         for word in BANNED_WORDS.iter().filter(|word| spaced.contains(&format!(" {word} "))) {
             faults.push(format!("{path}:{number}: `{word}`: use the words of docs/words.md"));
@@ -76,6 +83,18 @@ fn comment<'l>(extension: &str, line: &'l str) -> Option<&'l str> {
         _ => None,
     };
     at.map(|at| &line[at..])
+}
+
+/// A line from its first literal on.
+fn literals(line: &str) -> Option<&str> {
+    line.find('"').map(|at| &line[at..])
+}
+
+#[test]
+fn banned_word_is_detected_in_texts_that_are_shown() {
+    let text = "let nobody = 1;\nask(\"I learned this lately.\");\nask(\"Is this true?\");";
+    assert_eq!(words("crates/lukasa-server/src/http/review.rs", text).len(), 1);
+    assert_eq!(words("crates/lukasa-server/src/http/search.rs", text).len(), 0);
 }
 
 #[test]
