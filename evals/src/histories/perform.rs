@@ -40,7 +40,7 @@ impl Performer<'_> {
         let (engine, caller, now) = (self.engine, self.test_users.caller(step), time(step.now));
         match &step.action {
             Action::OptIn { domain, open } => {
-                let open = if *open { OptIn::Open } else { OptIn::Shut };
+                let open = if *open { OptIn::Open } else { OptIn::Close };
                 let request = self.request(step).await;
                 engine.directory.set_opt_in(&request, domain, open).await.map(|_| Reply::Opened)
             }

@@ -209,7 +209,7 @@ mod tests {
             dynamic: String::new(),
             trace,
             facts: Vec::new(),
-            baseline: None,
+            baseline: Value::Null,
         };
         unpack(retrieval).trace
     }

@@ -62,7 +62,7 @@ async fn memories_of_a_closed_domain_are_hidden_from_assistants_and_shown_to_the
         assert_eq!(listed(&story, caller).await, all);
         assert_eq!(seen(caller).await, (true, true, 1, 2, true));
     }
-    opt_in(OptIn::Shut).await;
+    opt_in(OptIn::Close).await;
     assert_eq!(listed(&story, &alice).await, all);
     assert_eq!(seen(&alice).await, (true, true, 1, 2, true));
     assert_eq!(listed(&story, &assistant).await, ["Cycles to work"]);

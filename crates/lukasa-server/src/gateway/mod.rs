@@ -363,7 +363,6 @@ async fn converse(
     };
     let body_bytes = body.len();
     let session = gateway.session(&caller, &prompt, &said).await;
-    let engine = gateway.0.app.engine();
     let RetrievedMemory { context, error } = if !caller.is_verified {
         // An unverified credential gets no memory.
         let ask = ContextRequest::about("");

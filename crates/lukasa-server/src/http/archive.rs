@@ -28,7 +28,7 @@ use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
 use crate::api::request::{JsonRequest, PathParams, QueryParams};
 use crate::api::wire::{MemoryEvent, WriteResult};
-use crate::{archive, clock};
+use crate::archive;
 
 /// Size of the chunks in which an export is sent.
 const CHUNK_BYTES: usize = 256 * 1024;

@@ -17,6 +17,7 @@ use crate::api::auth::Reader;
 use crate::api::error::Problem;
 use crate::api::request::print_cursor;
 use crate::api::wire::{MemoryPage, MemoryView};
+use crate::clock;
 
 /// Memories in the first page, the most that a page can have.
 const MAX_MEMORIES: usize = 200;

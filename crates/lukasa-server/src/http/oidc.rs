@@ -16,10 +16,10 @@ use axum::routing::get;
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lukasa_core::TenantId;
 use lukasa_core::oauth::RequestParams;
 use lukasa_core::oidc::own_path;
 use lukasa_core::secret::constant_time_eq;
+use lukasa_core::{TenantId, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
@@ -86,8 +86,8 @@ struct PendingSignIn {
 }
 
 impl PendingSignIn {
-    fn new(to: &str) -> Self {
-        let until = app.now().as_second() + PENDING_SECONDS;
+    fn new(to: &str, now: Timestamp) -> Self {
+        let until = now.as_second() + PENDING_SECONDS;
         Self { random: clock::random(), to: to.to_owned(), until }
     }
 
@@ -187,7 +187,7 @@ async fn begin(
     check_own_page(&headers)?;
     app.limits().check_throttled()?;
     let params = RequestParams::parse(query.unwrap_or_default().as_bytes());
-    let pending = PendingSignIn::new(own_path(params.get("to").ok().flatten()));
+    let pending = PendingSignIn::new(own_path(params.get("to").ok().flatten()), app.now());
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(pending.derive("verifier")));
     let (state, nonce) = (pending.derive("state"), pending.derive("nonce"));
     let request = AuthorizationValues { state: &state, nonce: &nonce, challenge: &challenge };
@@ -256,7 +256,7 @@ async fn callback(
     // would not send the strict cookie.
     let body = format!("<p><a href=\"{}\">Continue</a></p>", escape(&pending.to));
     let mut response = Page::new("Signed in", body).leading_to(&pending.to).respond(StatusCode::OK);
-    response.headers_mut().append(SET_COOKIE, sign_in_cookie(&issued)?);
+    response.headers_mut().append(SET_COOKIE, sign_in_cookie(&issued, app.now())?);
     Ok(end_pending(response))
 }
 
@@ -266,7 +266,7 @@ async fn begin_sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Re
     let Some(provider) = app.oidc() else { return Err(Problem::of(ErrorCode::NotFound)) };
     check_own_page(&headers)?;
     app.limits().check_throttled()?;
-    let pending = PendingSignIn::new("/sign-in");
+    let pending = PendingSignIn::new("/sign-in", app.now());
     let address = match provider.sign_out_url(&pending.derive("sign-out")).await {
         Ok(Some(address)) => address,
         Ok(None) => return Ok(sign_out_failed(StatusCode::NOT_FOUND, "not_offered")),

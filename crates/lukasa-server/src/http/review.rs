@@ -5,7 +5,7 @@ use axum::extract::State;
 use jiff::Timestamp;
 use lukasa_engine::facts::{ProposalDecision, Target};
 use lukasa_engine::review::{MentionedDomain, PeriodicReview, Review, ReviewCounts};
-use lukasa_engine::{Engine, Error, IdempotencyKey, Outcome, Request};
+use lukasa_engine::{Engine, Error, IdempotencyKey, Moment, Outcome, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -290,7 +290,8 @@ pub async fn answer_review(
     Writer(caller): Writer,
     sent: JsonRequest<AnswerReview>,
 ) -> Result<Json<AnswerResults>, Problem> {
-    let (engine, request) = (app.engine().clone(), sent.request(caller));
+    let (engine, clock) = (app.engine().clone(), app.clock().clone());
+    let request = sent.request(caller);
     if request.if_match.is_some() {
         let reason = "`If-Match` names the version of one memory; send the `sha256` of each answer";
         return Err(Problem::of(ErrorCode::MalformedHeader).because(reason));
@@ -304,7 +305,8 @@ pub async fn answer_review(
     let work = async move {
         let mut data = Vec::with_capacity(answers.len());
         for (place, answer) in answers.into_iter().enumerate() {
-            let result = match answer_one(&engine, &numbered(&request, place), answer).await {
+            let request = numbered(&request, place, clock.moment());
+            let result = match answer_one(&engine, &request, answer).await {
                 Ok(outcome) => {
                     AnswerResult { written: Some(WriteResult::from(&outcome)), problem: None }
                 }
@@ -337,11 +339,11 @@ async fn answer_one(
 }
 
 /// The request of one of several answers, with ids and an idempotency key of its own.
-fn numbered(request: &Request, place: usize) -> Request {
+fn numbered(request: &Request, place: usize, moment: Moment) -> Request {
     let key = |given: &IdempotencyKey| {
         let key = hex::encode(Sha256::digest(format!("{place} {}", given.key)));
         IdempotencyKey { key, request_hash: given.request_hash.clone() }
     };
     let idempotency = request.idempotency.as_ref().map(key);
-    Request { idempotency, ..Request::new(request.caller.clone(), app.moment()) }
+    Request { idempotency, ..Request::new(request.caller.clone(), moment) }
 }

@@ -144,13 +144,15 @@ async fn sign_in_response(app: &App, issued: &IssuedCredential) -> Result<Respon
     let user = admitted.user.as_ref().map(|(_, name)| name.clone()).unwrap_or_default();
     let view = SignInView::of(app, &admitted, user);
     let mut response = (StatusCode::CREATED, Json(view)).into_response();
-    response.headers_mut().insert(SET_COOKIE, sign_in_cookie(issued)?);
+    response.headers_mut().insert(SET_COOKIE, sign_in_cookie(issued, app.now())?);
     Ok(response)
 }
 
 /// The cookie of a new sign-in. It ends with the sign-in.
-pub(super) fn sign_in_cookie(issued: &IssuedCredential) -> Result<HeaderValue, Problem> {
-    let now = app.now();
+pub(super) fn sign_in_cookie(
+    issued: &IssuedCredential,
+    now: Timestamp,
+) -> Result<HeaderValue, Problem> {
     let until = issued.record.expires_at.unwrap_or(now);
     cookie(&issued.text, until.duration_since(now).as_secs())
 }

@@ -158,7 +158,8 @@ impl Execution<'_> {
                     return Err(refused);
                 }
                 let waits = self
-                    .engine
+                    .app
+                    .engine()
                     .facts
                     .get(&self.model, named, Point::default(), self.app.now())
                     .await?;

@@ -205,7 +205,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(self.app.engine(), &caller_of(&context)?).await
+        resources::list(&self.app, &caller_of(&context)?).await
     }
 
     async fn list_resource_templates(
@@ -222,7 +222,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = caller_of(&context)?;
-        Ok(resources::read(self.app.engine(), &caller, &params.uri).await?.into())
+        Ok(resources::read(&self.app, &caller, &params.uri).await?.into())
     }
 
     async fn list_prompts(
@@ -239,6 +239,6 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = caller_of(&context)?;
-        Ok(resources::prompt(self.app.engine(), &caller, &params).await?.into())
+        Ok(resources::prompt(&self.app, &caller, &params).await?.into())
     }
 }

@@ -6,6 +6,7 @@ use lukasa_core::{Caller, CallerKind};
 use lukasa_engine::Request;
 
 use crate::api::App;
+use crate::clock;
 
 /// How long a question can be answered.
 const QUESTION_SECONDS: i64 = 15 * 60;

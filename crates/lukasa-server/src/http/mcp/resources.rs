@@ -2,8 +2,8 @@
 //! with the context for a message, and one that lets the assistant learn from the conversation.
 
 use lukasa_core::Permission;
+use lukasa_engine::Point;
 use lukasa_engine::context::{Context, ContextRequest};
-use lukasa_engine::{Engine, Point};
 use lukasa_text::line::harmless_data;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -14,6 +14,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::{McpCaller, panel};
+use crate::api::App;
 use crate::api::auth::forbidden;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
@@ -61,7 +62,7 @@ fn check_read(caller: &McpCaller) -> Result<(), ErrorData> {
     }
 }
 
-pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesResult, ErrorData> {
+pub async fn list(app: &App, caller: &McpCaller) -> Result<ListResourcesResult, ErrorData> {
     check_read(caller)?;
     let page = |uri: String, name: &str, about: &str| {
         Resource::new(uri, name).with_description(about).with_mime_type(MARKDOWN)
@@ -70,7 +71,8 @@ pub async fn list(engine: &Engine, caller: &McpCaller) -> Result<ListResourcesRe
         page(BASELINE.into(), "baseline", "What every prompt should say about the user"),
         page(PROFILE.into(), "profile", "Who the user is, every sentence with its sources"),
     ];
-    let portraits = engine.portraits.list(&caller.caller, app.now()).await.map_err(engine_error)?;
+    let portraits =
+        app.engine().portraits.list(&caller.caller, app.now()).await.map_err(engine_error)?;
     for portrait in portraits {
         let (name, title) = (portrait.portrait.name.to_string(), portrait.portrait.name.title());
         all.push(page(format!("{PORTRAITS}{name}"), &name, &title));
@@ -92,7 +94,7 @@ pub fn templates() -> ListResourceTemplatesResult {
 }
 
 pub async fn read(
-    engine: &Engine,
+    app: &App,
     caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
@@ -101,13 +103,13 @@ pub async fn read(
         let page = panel::read().ok_or_else(|| unknown_resource(uri))?;
         return Ok(ReadResourceResult::new(vec![page]).with_cache_scope(CacheScope::Public));
     }
-    let now = app.now();
+    let (engine, now) = (app.engine(), app.now());
     let portrait = match uri {
         PROFILE => Some("profile"),
         _ => uri.strip_prefix(PORTRAITS),
     };
     let text = if uri == BASELINE {
-        context(engine, caller, "").await?.baseline.content
+        context(app, caller, "").await?.baseline.content
     } else if let Some(name) = portrait {
         engine
             .portraits
@@ -135,13 +137,13 @@ pub async fn read(
 }
 
 /// The context for a message. Without a message it is only the baseline block.
-async fn context(engine: &Engine, caller: &McpCaller, about: &str) -> Result<Context, ErrorData> {
+async fn context(app: &App, caller: &McpCaller, about: &str) -> Result<Context, ErrorData> {
     let mut ask = ContextRequest::about(about);
     ask.project.clone_from(&caller.project);
     if about.is_empty() {
         (ask.memories, ask.turns, ask.episodes) = (Some(0), Some(0), Some(0));
     }
-    engine.context.retrieve(&caller.caller, &ask, app.moment()).await.map_err(engine_error)
+    app.engine().context.retrieve(&caller.caller, &ask, app.moment()).await.map_err(engine_error)
 }
 
 pub fn prompts() -> ListPromptsResult {
@@ -159,7 +161,7 @@ pub fn prompts() -> ListPromptsResult {
 }
 
 pub async fn prompt(
-    engine: &Engine,
+    app: &App,
     caller: &McpCaller,
     params: &GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
@@ -178,7 +180,7 @@ pub async fn prompt(
     if message.chars().count() > crate::api::search::QUERY_CHARS {
         return Err(ErrorData::invalid_params("`message` has at most 20000 characters", None));
     }
-    let context = context(engine, caller, message).await?;
+    let context = context(app, caller, message).await?;
     let text = format!("{}{}", context.baseline.content, context.dynamic.content);
     let text = if text.is_empty() { "Nothing is known about the user yet.".into() } else { text };
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))

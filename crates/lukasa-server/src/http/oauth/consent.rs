@@ -21,6 +21,7 @@ use super::{Addresses, NO_STORE, read_form};
 use crate::api::App;
 use crate::api::code::ErrorCode;
 use crate::api::error::Problem;
+use crate::clock;
 
 /// How long the page can be answered.
 const PAGE_SECONDS: i64 = 10 * 60;

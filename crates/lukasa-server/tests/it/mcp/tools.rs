@@ -2,6 +2,7 @@
 
 use lukasa_core::Permission::{self, Propose, Read};
 use lukasa_core::{Caller, Origin, TenantId};
+use lukasa_server::api::{App, AuthMode};
 use lukasa_server::tools::{self, ToolInvocation};
 use serde_json::{Value, json};
 
@@ -448,12 +449,13 @@ async fn mcp_call_with_an_idempotency_key_has_one_effect() {
     let mut save =
         ToolInvocation::new("save_memory", json!({ "content": "Likes tea", "detail": "Green" }));
     (save.id, save.session) = (Some("call_1".into()), Some("chat".into()));
+    let server = App::new(app.engine.clone(), AuthMode::Keys);
     let may = [Permission::Write];
-    let first = tools::run(&app.engine, &caller, &may, save.clone()).await;
-    let again = tools::run(&app.engine, &caller, &may, save.clone()).await;
+    let first = tools::run(&server, &caller, &may, save.clone()).await;
+    let again = tools::run(&server, &caller, &may, save.clone()).await;
     assert!(!first.failed && first.structured == again.structured, "{again:?}");
     save.arguments = json!({ "content": "Likes mate" });
-    let other = tools::run(&app.engine, &caller, &may, save).await;
+    let other = tools::run(&server, &caller, &may, save).await;
     assert_eq!(other.structured["error"]["code"], "idempotency_mismatch");
     let key = app.tenant_key("acme").await.about("alice");
     let stored = key.get("/api/memory").await.expect(200).json();
