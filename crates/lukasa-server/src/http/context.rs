@@ -466,6 +466,10 @@ pub struct DetectRequest {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DetectAnswer {
     data: Vec<DomainDetected>,
+    /// The domain that a memory of these words is filed under; null if they are clearly about none, or
+    /// about one that is not open.
+    #[schema(example = "travel")]
+    filed_under: Option<String>,
 }
 
 /// Detect the domains that a message is about.
@@ -482,9 +486,9 @@ pub async fn detect_domains(
             Problem::of(ErrorCode::MalformedBody).because("`query` has at most 20000 characters")
         );
     }
-    let found =
+    let (found, filed_under) =
         app.engine().context.detect_domains(&caller, &sent.body.query, clock::now()).await?;
-    Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))
+    Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect(), filed_under }))
 }
 
 /// The exact context that a session was given.
