@@ -43,6 +43,7 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
 
   await open(page, "/chat");
   await say(page, "Remember that I want to retire at age 55");
+  await expect(page.getByText("Memory saved")).toBeVisible();
   await answered(page);
   await say(page, "When do I want to retire?");
   await expect(page.getByText("the best first")).toBeVisible();

@@ -130,7 +130,7 @@ function Column({
   return (
     <section
       aria-label={name}
-      className="flex w-64 max-w-96 shrink-0 flex-col rounded-card border bg-canvas max-sm:w-[85vw] sm:flex-1 sm:basis-64"
+      className="flex w-64 max-w-96 shrink-0 flex-col rounded-card border bg-canvas max-sm:w-[85vw] sm:grow sm:basis-64"
     >
       <header className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
         <AreaDot domain={column.name} />
