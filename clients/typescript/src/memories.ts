@@ -5,6 +5,9 @@ import type {
   CreateLink,
   CreateMemory,
   ErasurePreview,
+  FiledMemory,
+  FiledView,
+  FilingSuggestionsView,
   LinkView,
   MemoryView,
   PredictionView,
@@ -122,6 +125,16 @@ export const memories = (lukasa: Transport) => ({
   /** Lists pairs of contradicting memories. */
   async contradictions(options?: Options): Promise<ContradictionView[]> {
     return (await lukasa.request("GET", "/api/memory/contradictions", { ...options })).data;
+  },
+
+  /** Suggests domains for the memories that have none. */
+  suggestFiling(options?: Options): Promise<FilingSuggestionsView> {
+    return lukasa.request("GET", "/api/memory/filing", { ...options });
+  },
+
+  /** Files memories under domains, as one operation; needs a token of the user. */
+  file(memories: FiledMemory[], options?: Options): Promise<FiledView> {
+    return lukasa.request("POST", "/api/memory/filing", { ...options, body: { memories } });
   },
 
   /** Resolves a contradiction by choosing the true memory; needs a token of the user. */

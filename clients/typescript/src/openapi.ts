@@ -108,6 +108,20 @@ export interface paths {
         /** Permanently remove memories that have been in the trash for thirty days. */
         post: operations["purge_trash"];
     };
+    "/api/memory/filing": {
+        /**
+         * Suggest domains for the memories that have none.
+         * @description By the words of each active memory, as `POST /api/domains/detect` does. Nothing is changed.
+         */
+        get: operations["suggest_filing"];
+        /**
+         * File memories under domains.
+         * @description Moves the memories to these domains as one operation that can be undone. Their words, who said them
+         *     and how certain they are stay as they are. Memories that are there already or were removed since are
+         *     left as they are. Only the user may file.
+         */
+        post: operations["file_memories"];
+    };
     "/api/memory/{id}": {
         /** Get one memory, now or at a point on both time axes. */
         get: operations["get_memory"];
@@ -1436,6 +1450,12 @@ export interface components {
         /** @description The domains a message is about, best first. */
         DetectAnswer: {
             data: components["schemas"]["DomainDetected"][];
+            /**
+             * @description The domain that a memory of these words is filed under; null if they are clearly about none, or
+             *     about one that is not open.
+             * @example travel
+             */
+            filed_under?: string | null;
         };
         /** @description A message to detect domains in. */
         DetectRequest: {
@@ -1705,6 +1725,41 @@ export interface components {
             count: number;
             goal: components["schemas"]["GoalView"];
             met: boolean;
+        };
+        /** @description Memories, each with its domain. */
+        FileMemories: {
+            /** @description 1 to 1,000 memories, each once. */
+            memories: components["schemas"]["FiledMemory"][];
+        };
+        /** @description The domain of one memory. */
+        FiledMemory: {
+            memory_id: string;
+            /**
+             * @description Null for none.
+             * @example travel
+             */
+            domain?: string | null;
+        };
+        /** @description Result of filing. */
+        FiledView: {
+            event: components["schemas"]["MemoryEvent"];
+            /** @example Filed: 12 */
+            message: string;
+            /** @description The memories that were moved, as they are now. */
+            memories: components["schemas"]["MemoryView"][];
+        };
+        /** @description The domains suggested for the memories that have none. */
+        FilingSuggestionsView: {
+            /**
+             * @description At most 1,000 memories, the latest first. Memories that are clearly about no domain are left
+             *     out.
+             */
+            data: components["schemas"]["SuggestedDomain"][];
+            /**
+             * @description The domains that are not open and that further memories are about. None is suggested for a
+             *     memory until the user opens it.
+             */
+            closed: string[];
         };
         /** @description The minimum confidence of inferred memories of a category, derived from how those so far turned out. */
         FloorView: {
@@ -3478,6 +3533,12 @@ export interface components {
             /** @description The memory that `merge` has merged it into, or that it contradicts. */
             other_id?: string | null;
         };
+        /** @description A domain suggested for a memory. */
+        SuggestedDomain: {
+            memory_id: string;
+            /** @example travel */
+            domain: string;
+        };
         /** @description The tenant's policy. */
         TenantPolicyView: {
             /** @description All settings, as they are in force for a user without settings. */
@@ -4000,6 +4061,10 @@ export type EvidenceInput = components['schemas']['EvidenceInput'];
 export type EvidenceView = components['schemas']['EvidenceView'];
 export type FieldError = components['schemas']['FieldError'];
 export type FigureView = components['schemas']['FigureView'];
+export type FileMemories = components['schemas']['FileMemories'];
+export type FiledMemory = components['schemas']['FiledMemory'];
+export type FiledView = components['schemas']['FiledView'];
+export type FilingSuggestionsView = components['schemas']['FilingSuggestionsView'];
 export type FloorView = components['schemas']['FloorView'];
 export type FoundEpisode = components['schemas']['FoundEpisode'];
 export type FoundMemory = components['schemas']['FoundMemory'];
@@ -4119,6 +4184,7 @@ export type StatePrediction = components['schemas']['StatePrediction'];
 export type StateView = components['schemas']['StateView'];
 export type StatsView = components['schemas']['StatsView'];
 export type StepView = components['schemas']['StepView'];
+export type SuggestedDomain = components['schemas']['SuggestedDomain'];
 export type TenantPolicyView = components['schemas']['TenantPolicyView'];
 export type TestedWebhook = components['schemas']['TestedWebhook'];
 export type TierCounts = components['schemas']['TierCounts'];
@@ -4709,6 +4775,65 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WriteResult"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suggest_filing: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilingSuggestionsView"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    file_memories: {
+        parameters: {
+            header?: {
+                /** @description Your own id for the user; required with a key for the whole tenant. */
+                "X-Lukasa-User"?: string;
+                /** @description Repeating a request with the same key returns the same answer. */
+                "Idempotency-Key"?: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FileMemories"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FiledView"];
                 };
             };
             default: {

@@ -170,6 +170,23 @@ pub fn correct(
     Ok(Changes::replace(old, [Version { valid, ..new }]))
 }
 
+/// *File*: moves the fact to another domain, or to none. Who said it, how certain it is and what was
+/// agreed to stay as they are: filing says nothing about the words.
+pub fn file(
+    known: &[Version],
+    domain: Option<&str>,
+    next_number: i32,
+    stamp: &mut Stamp,
+) -> Result<Changes, Refusal> {
+    let old = current_or_last(known, stamp.at)?;
+    if old.claim.domain.as_deref() == domain {
+        return Err(Refusal::Unchanged);
+    }
+    let claim = Claim { domain: domain.map(str::to_owned), ..old.claim.clone() };
+    let new = Version { number: next_number, claim, ..stamp.copy(old) };
+    Ok(Changes::replace(old, [new]))
+}
+
 /// *Forget*: end the fact now. Restorable, audited, never in a prompt again.
 pub fn forget(known: &[Version], voice: Voice, stamp: &mut Stamp) -> Result<Changes, Refusal> {
     let active: Vec<_> = known.iter().filter(|v| v.state == State::Active).collect();
@@ -404,6 +421,29 @@ mod tests {
 
     fn said() -> Provenance {
         Provenance::stated(HUMAN)
+    }
+
+    #[test]
+    fn filing_changes_only_the_domain() {
+        let learned = Version {
+            tier: Tier::Tentative,
+            confidence: Some(0.9),
+            session: Some("tax".into()),
+            ..version(Voice { origin: Origin::UserTurn, extracted: true })
+        };
+        let known = std::slice::from_ref(&learned);
+        let changes = file(known, Some("travel"), 2, &mut stamp(100)).unwrap();
+        assert_eq!(changes.closes, [(learned.fact, learned.id)]);
+        let [new] = &changes.opens[..] else { panic!("one row") };
+        let claim = Claim { domain: Some("travel".into()), ..learned.claim.clone() };
+        let (id, known_from, opened_by) = (new.id, new.known, new.opened_by);
+        let expected =
+            Version { number: 2, claim, id, known: known_from, opened_by, ..learned.clone() };
+        assert_eq!(*new, expected);
+        let again = file(&changes.opens, Some("travel"), 3, &mut stamp(101));
+        assert_eq!(again, Err(Refusal::Unchanged));
+        let out = file(&changes.opens, None, 3, &mut stamp(102)).unwrap();
+        assert_eq!(out.opens[0].claim.domain, None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::telemetry::record_admission;
 
 /// Claims longer than this are screened on a blocking thread.
-const INLINE_CHARS: usize = 4_000;
+pub(crate) const INLINE_CHARS: usize = 4_000;
 /// Replaces a quotation where no turns are kept.
 pub(crate) const NOT_KEPT: &str = "source text not kept";
 /// How many of a session's last turns are searched for a quotation.

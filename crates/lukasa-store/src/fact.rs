@@ -238,6 +238,19 @@ pub async fn current_or_waiting(
     all(&scope.query(SQL, &params).await?, version)
 }
 
+/// Up to `limit` current versions without a domain, the latest first.
+pub async fn without_domain(scope: &Scope, now: Timestamp, limit: i64) -> Result<Vec<Version>> {
+    const SQL: &str = concat!(
+        "select ",
+        version_columns!(),
+        " from fact_version where user_id = $1 and known_until is null and state = 'active' \
+           and domain is null and valid_from <= $2 and (valid_until is null or valid_until > $2) \
+          order by known_from desc, version_id limit $3"
+    );
+    let params: [Param<'_>; 3] = [&scope.user().uuid(), &now, &limit];
+    all(&scope.query(SQL, &params).await?, version)
+}
+
 /// The versions of a fact that were known at `known_at`, earliest validity first.
 pub async fn known_at(scope: &Scope, fact: FactId, known_at: Timestamp) -> Result<Vec<Version>> {
     const SQL: &str = concat!(

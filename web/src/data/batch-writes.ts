@@ -14,6 +14,20 @@ export interface NewMemory {
   save: () => Promise<WriteResult>;
 }
 
+/** A memory, and the area that it is filed in; null for none. */
+export interface AreaMove {
+  memory: MemoryView;
+  domain: string | null;
+}
+
+/** The server files at most this many memories at once. */
+const MAX_FILED = 1_000;
+
+function chunksOf<T>(all: readonly T[], size: number): T[][] {
+  const count = Math.ceil(all.length / size);
+  return Array.from({ length: count }, (_, at) => all.slice(at * size, (at + 1) * size));
+}
+
 /** Saves several new memories, with one toast and one undo. */
 export function useBatchSave(): (memories: readonly NewMemory[]) => Promise<void> {
   const queries = useQueryClient();
@@ -38,7 +52,7 @@ export function useBatchMemoryWrites() {
   return useMemo(() => {
     const run = (
       memories: readonly MemoryView[],
-      verb: "confirm" | "forget" | "delete" | "restore" | "move",
+      verb: "confirm" | "forget" | "delete" | "restore",
       change: Partial<MemoryView>,
       each: (memory: MemoryView) => Promise<WriteResult>,
     ) =>
@@ -64,11 +78,23 @@ export function useBatchMemoryWrites() {
         run(memories, "delete", { status: "trashed" }, ({ id }) => lukasa.memories.delete(id)),
       restore: (memories: readonly MemoryView[]) =>
         run(memories, "restore", { status: "active" }, ({ id }) => lukasa.memories.restore(id)),
-      /** Changes the domain. This is a correction: the memory was always about that domain. */
-      move: (memories: readonly MemoryView[], domain: string | null) =>
-        run(memories, "move", { domain }, ({ id }) =>
-          lukasa.memories.update(id, { domain, mode: "correction" }),
-        ),
+      /** Files the memories in their areas, as one operation for each thousand. */
+      file: (moves: readonly AreaMove[]) =>
+        writeAll({
+          say: t("memory.did.move"),
+          failed: t("memory.failed.move"),
+          about: t("memory.count", { count: moves.length }),
+          show: () =>
+            patchMemories(queries, (byId) => {
+              for (const { memory, domain } of moves) byId.set(memory.id, { ...memory, domain });
+            }),
+          runs: chunksOf(moves, MAX_FILED).map((some) => async () => {
+            const filing = some.map(({ memory, domain }) => ({ memory_id: memory.id, domain }));
+            const { memories, ...filed } = await lukasa.memories.file(filing);
+            for (const memory of memories) putMemory(queries, memory);
+            return { ...filed, memory: null };
+          }),
+        }),
     };
   }, [lukasa, queries, writeAll]);
 }

@@ -16,6 +16,14 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
 
   await open(page, "/memory");
   await expect(page.getByText("Lives in Lisbon")).toBeVisible();
+  await page.getByRole("button", { name: "Suggest areas" }).click();
+  const sorting = page.getByRole("dialog", { name: "Sort memories into areas" });
+  await expect(sorting.getByRole("combobox").first()).toBeVisible();
+  await picture(page, "sort");
+  await sorting.getByRole("button", { name: /^Sort \d+ memories/ }).click();
+  await expect(page.getByRole("heading", { name: "Personal" })).toBeVisible();
+  await open(page, "/memory");
+  await expect(page.getByText("Lives in Lisbon")).toBeVisible();
   await picture(page, "memory");
   await open(page, `/memory?one=${home}&tab=history`);
   await picture(page, "history");
@@ -27,14 +35,18 @@ test("tour screenshots", async ({ page, lukasa, allowed }) => {
   await page.keyboard.press("z");
   await expect(pane.locator("del")).toHaveCount(0);
   await open(page, "/memory?view=board");
+  await expect(page.getByRole("region", { name: "Travel" })).toBeVisible();
   await picture(page, "board");
   await open(page, "/memory?view=shape");
+  await expect(page.getByRole("button", { name: "As a table" })).toBeVisible();
   await picture(page, "shape");
 
   await open(page, "/chat");
   await say(page, "Remember that I want to retire at age 55");
+  await expect(page.getByText("Memory saved")).toBeVisible();
   await answered(page);
   await say(page, "When do I want to retire?");
+  await expect(page.getByText("the best first")).toBeVisible();
   await answered(page);
   await picture(page, "chat");
 

@@ -21,20 +21,9 @@ test("similar memories share most words, ignoring case, accents and order", () =
   assert.deepEqual(found("Lisbon"), [], "one word is not enough");
 });
 
-test("area of a new memory: only if it is clear and turned on", async () => {
-  const domains = [
-    { name: "food", requires_opt_in: false },
-    { name: "health", requires_opt_in: true, opted_in_at: null },
-  ] as unknown as Parameters<typeof detectArea>[2];
-  const detecting = (data: { domain: string; score: number }[]) =>
-    ({ domains: { detect: async () => ({ data }) } }) as unknown as Lukasa;
-  const area = (...data: { domain: string; score: number }[]) =>
-    detectArea(detecting(data), "text", domains);
-  assert.equal(await area({ domain: "food", score: 1 }), "food");
-  assert.equal(await area({ domain: "health", score: 1 }), undefined);
-  assert.equal(
-    await area({ domain: "food", score: 0.5 }, { domain: "work", score: 0.5 }),
-    undefined,
-  );
-  assert.equal(await area(), undefined);
+test("area of a new memory is the one that the server files its words under", async () => {
+  const detecting = (filed_under: string | null) =>
+    ({ domains: { detect: async () => ({ data: [], filed_under }) } }) as unknown as Lukasa;
+  assert.equal(await detectArea(detecting("food"), "text"), "food");
+  assert.equal(await detectArea(detecting(null), "text"), undefined);
 });

@@ -12,7 +12,7 @@ use lukasa_core::recall::Degraded;
 use lukasa_core::recall::index::Index;
 use lukasa_core::recall::rank::Arm;
 use lukasa_core::{
-    AsOf, Caller, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
+    AsOf, Caller, Claim, FactId, Ids, Period, Project, RetrievalId, Timestamp, Version, VersionId,
 };
 use lukasa_store::context::{self as kept, Baseline};
 use lukasa_store::domain;
@@ -28,9 +28,9 @@ use super::budget_use::BudgetUse;
 use super::dynamic::{dynamic, dynamic_ask};
 use super::inputs::RetrievalInputs;
 use super::portraits::domain_sentences;
-use crate::admission::{check_project_name, check_session_name};
+use crate::admission::{INLINE_CHARS, check_project_name, check_session_name};
 use crate::cpu::LARGE_TEXT_CHARS;
-use crate::detector::detect;
+use crate::detector::{Filing, detector_of, file};
 use crate::error::{Error, Result};
 use crate::memory::Point;
 use crate::recall::{
@@ -419,15 +419,27 @@ impl Contexts {
         Ok(kept.filter(is_other).map_or(part, |kept| Arc::new(part_from_baseline(&kept))))
     }
 
-    /// Detects the domains a message is about (R186).
+    /// Detects the domains a message is about (R186), and the one that a memory of these words is
+    /// filed under if that is clear and open.
     pub async fn detect_domains(
         &self,
         caller: &Caller,
         message: &str,
         now: Timestamp,
-    ) -> Result<Vec<DetectedDomain>> {
+    ) -> Result<(Vec<DetectedDomain>, Option<String>)> {
         let scope = self.transactions.read(caller, now).await?;
-        Ok(detect(&domain::of_tenant(&scope).await?, message))
+        let (domains, closed) =
+            try_join!(domain::of_tenant(&scope), domain::closed_domains(&scope))?;
+        let claim = Claim::saying(message);
+        let detect = move || {
+            let detector = detector_of(&domains);
+            let filed = match file(&detector, &closed, &claim) {
+                Filing::Under(name) => Some(name),
+                Filing::Closed(_) | Filing::Unclear => None,
+            };
+            (detector.detect(&claim.content), filed)
+        };
+        self.parts.cpu.run_if(message.len() > INLINE_CHARS, detect).await
     }
 }
 

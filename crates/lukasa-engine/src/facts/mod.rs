@@ -5,6 +5,7 @@
 
 mod affirm;
 mod confirm;
+mod filing;
 mod link;
 mod read;
 mod save;
@@ -20,6 +21,7 @@ use crate::transaction::Transactions;
 pub use affirm::Affirmation;
 pub use confirm::ProposalDecision;
 pub(crate) use confirm::check_other_member;
+pub use filing::FilingSuggestions;
 pub use link::{LinkPage, LinkedMemory, MAX_GRAPH_DEPTH, MemoryGraph};
 pub use lukasa_store::fact::HistoryPlace;
 pub use lukasa_store::list::{ListFilter, ListPlace, ListedProjects};

@@ -105,6 +105,7 @@ impl Facts {
             replaces_stated,
             ..Provenance::stated(voice)
         };
+        let writer = Writer::of(writing.caller());
         let stamp = &mut writing.stamp;
         let (verb, changes) = match update.mode {
             UpdateMode::Change { effective } => {
@@ -114,6 +115,12 @@ impl Facts {
                 let changes =
                     record::change(&known, &update.edit, effective, number, &provenance, stamp);
                 (Verb::Change, changes)
+            }
+            UpdateMode::Correct { valid_from: None, valid_until: None }
+                if writer == Writer::Human && is_filing(&update.edit) =>
+            {
+                let to = update.edit.domain.as_ref().and_then(Option::as_deref);
+                (Verb::Correct, record::file(&known, to, number, stamp))
             }
             UpdateMode::Correct { valid_from, valid_until } => {
                 // The same instant by which the rule below selects its version.
@@ -149,6 +156,11 @@ impl Facts {
         let updated = writing.finish(verb, effect, outcome).await;
         self.add_key_holder(request, &claim, from, Some(known[0].fact), updated).await
     }
+}
+
+/// Whether an edit only moves the memory to another domain.
+fn is_filing(edit: &Edit) -> bool {
+    edit.domain.is_some() && *edit == Edit { domain: edit.domain.clone(), ..Edit::default() }
 }
 
 /// Decision about an update.

@@ -17,6 +17,7 @@ mod erasure_batches;
 mod fact_removal;
 mod fading;
 mod feedback;
+mod filing;
 mod import_decisions;
 mod index_load;
 mod insights;

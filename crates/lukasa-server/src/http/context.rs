@@ -472,6 +472,10 @@ pub struct DetectRequest {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DetectAnswer {
     data: Vec<DomainDetected>,
+    /// The domain that a memory of these words is filed under; null if they are clearly about none, or
+    /// about one that is not open.
+    #[schema(example = "travel")]
+    filed_under: Option<String>,
 }
 
 /// Detect the domains that a message is about.
@@ -486,8 +490,9 @@ pub async fn detect_domains(
     if sent.body.query.chars().count() > QUERY_CHARS {
         return Err(long_query());
     }
-    let found = app.engine().context.detect_domains(&caller, &sent.body.query, app.now()).await?;
-    Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect() }))
+    let (found, filed_under) =
+        app.engine().context.detect_domains(&caller, &sent.body.query, app.now()).await?;
+    Ok(Json(DetectAnswer { data: found.iter().map(DomainDetected::from).collect(), filed_under }))
 }
 
 /// The exact context that a session was given.

@@ -10,6 +10,7 @@ mod docs;
 mod domains;
 mod erasures;
 mod events;
+mod filing;
 mod health;
 mod home;
 mod insights;
@@ -87,6 +88,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(learning::list_contradictions))
         .routes(routes!(learning::resolve_contradiction))
         .routes(routes!(removal::purge_trash))
+        .routes(routes!(filing::suggest_filing, filing::file_memories))
         .routes(routes!(memory::get_memory, memory::update_memory, removal::delete_memory))
         .routes(routes!(memory::get_memory_history))
         .routes(routes!(proposals::confirm_memory))

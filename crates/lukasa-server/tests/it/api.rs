@@ -9,6 +9,7 @@ mod conventions;
 mod directory;
 mod erasure;
 mod feedback;
+mod filing;
 mod home;
 mod jobs;
 mod learning;

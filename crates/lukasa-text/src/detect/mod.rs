@@ -27,6 +27,10 @@ const MAX_DOMAINS: usize = 2;
 /// Further domains count if they reach this share of the score of the last one above.
 const NEAR_TIE_SHARE: f32 = 0.9;
 
+/// Lower bound of the score at which a memory of these words is filed under the domain without a
+/// question. A word that two domains share stays below it.
+const MIN_CLEAR_SCORE: f32 = 0.6;
+
 /// A domain that a message is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DetectedDomain {
@@ -36,6 +40,13 @@ pub struct DetectedDomain {
     pub score: f32,
     /// The matched words, as written.
     pub words: Vec<String>,
+}
+
+impl DetectedDomain {
+    /// Whether the words are enough to file a memory under the domain.
+    pub fn is_clear(&self) -> bool {
+        self.score >= MIN_CLEAR_SCORE
+    }
 }
 
 /// The vocabularies of all domains, prepared for lookup.
@@ -276,6 +287,18 @@ mod tests {
             ("I had a migraine again, should I see a doctor", &["health"]),
             ("when do I usually work out?", &["health"]),
             ("which guitar songs am I learning", &["personal"]),
+            ("Lives in Lisbon", &["personal"]),
+            ("User lives in a flat in Lisbon.", &["personal"]),
+            ("Learns Portuguese, level B1", &["personal"]),
+            ("Plays the viola in an amateur quartet", &["personal"]),
+            ("Swims on Tuesday and Thursday", &["personal"]),
+            ("Has a sister called Ana who lives in Porto", &["relationships"]),
+            ("Likes short answers.", &["communication"]),
+            ("Likes answers short, with the reason first", &["communication"]),
+            ("Saves for a flat in Graça", &["finance"]),
+            ("I want to retire at age 55", &["finance"]),
+            ("Flies to Porto every other Friday", &["travel"]),
+            ("Works nights as a nurse", &["work"]),
             ("my favourite movie of all time", &["personal"]),
             ("what did my sister's husband say", &["relationships"]),
             ("my girlfriend and I broke up", &["relationships"]),
@@ -303,6 +326,11 @@ mod tests {
             ("Was koche ich heute zum Abendessen?", &["food"]),
             ("Ich habe wieder Kopfschmerzen und brauche einen Arzt", &["health"]),
             ("Welche Lieder übe ich auf der Gitarre?", &["personal"]),
+            ("Wohnt in Lissabon", &["personal"]),
+            ("Arbeitet als Pflegerin in der Nachtschicht", &["work"]),
+            ("Spart auf ein Auto", &["finance"]),
+            ("Habite à Lyon", &["personal"]),
+            ("Vive en Sevilla", &["personal"]),
             ("Was wünscht sich meine Schwester zur Hochzeit?", &["relationships"]),
             ("Wann ist der Gottesdienst in der Kirche?", &["religion"]),
             ("Verschiebe den Termin auf das Wochenende", &["schedule"]),
@@ -361,6 +389,11 @@ mod tests {
             ("¿?! 1 2 3", &[]),
             ("see you on Wed", &[]),
             ("how does this work?", &[]),
+            ("does this work as a filter", &[]),
+            ("when does the page go live in Europe", &[]),
+            ("is it live in production", &[]),
+            ("what did we learn from it", &[]),
+            ("save it for later", &[]),
             ("nice to meet you, in order to start", &[]),
         ]);
     }
@@ -398,6 +431,13 @@ mod tests {
         let found = Detector::builtin().detect("salary and promotion");
         assert_eq!((found.len(), found[0].domain.as_str(), found[0].score), (1, "work", 1.5));
         assert_eq!(found[0].words, ["salary", "promotion"]);
+    }
+
+    #[test]
+    fn words_of_one_domain_are_clear() {
+        let clear = |text: &str| Detector::builtin().detect(text).first().map(|d| d.is_clear());
+        assert_eq!(clear("a window seat"), Some(true));
+        assert_eq!(clear("the meeting"), Some(false));
     }
 
     #[test]

@@ -66,7 +66,7 @@ function AssistantCard({ name }: { name: AssistantName }) {
   return (
     <li
       aria-labelledby={heading}
-      className="flex flex-col gap-2 rounded-card border bg-surface p-4"
+      className="flex flex-col gap-2 rounded-card border bg-surface p-4 sm:last:odd:col-span-2"
     >
       <h3 id={heading} className="font-semibold">
         {t(`shell.connect.${name}`)}
@@ -74,13 +74,15 @@ function AssistantCard({ name }: { name: AssistantName }) {
       <p className="flex-1 text-meta text-muted">
         {t(unreachable ? "shell.connect.needsHttps" : `shell.connect.${name}.how`)}
       </p>
-      <div className="flex items-center gap-2">
-        <Button small disabled={unreachable} onClick={() => void copy()} aria-describedby={heading}>
-          {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
-          {t(copied ? "shell.copied" : "shell.connect.copy")}
-        </Button>
-        <output className="sr-only">{copied ? t("shell.copied") : ""}</output>
-      </div>
+      {!unreachable && (
+        <div className="flex items-center gap-2">
+          <Button small onClick={() => void copy()} aria-describedby={heading}>
+            {copied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+            {t(copied ? "shell.copied" : "shell.connect.copy")}
+          </Button>
+          <output className="sr-only">{copied ? t("shell.copied") : ""}</output>
+        </div>
+      )}
       {!unreachable && (
         <details className="text-meta">
           <summary className="text-muted pointer-coarse:py-3">{t("shell.connect.show")}</summary>

@@ -38,7 +38,7 @@ export function MemoryVerbs({
   const folded = available.filter(({ name }) => IN_MENU.includes(name));
   const mayAsk = memory.status === "active";
   return (
-    <fieldset className="flex flex-wrap items-center gap-1.5 max-sm:gap-1 max-sm:*:px-1.5">
+    <fieldset className="flex flex-wrap items-center gap-1.5 max-sm:-mx-1 max-sm:gap-1 max-sm:*:px-1.5">
       <legend className="sr-only">{t("memory.verbs")}</legend>
       {shown.map((action) => (
         <Button key={action.name} small onClick={() => run(action)}>

@@ -7,7 +7,6 @@ import { useLukasa } from "../../base/sign-in.ts";
 import { showToast } from "../../base/toasts.ts";
 import { detectArea } from "../../data/area.ts";
 import { useBatchSave } from "../../data/batch-writes.ts";
-import { useDomains } from "../../data/domains.ts";
 import { factsOf } from "../../data/paste.ts";
 import { t } from "../../i18n/index.ts";
 import { Button, buttonClasses, WRAPS } from "../../ui/button.tsx";
@@ -25,7 +24,6 @@ export function PasteBox({
   const lukasa = useLukasa();
   const navigate = useNavigate();
   const saveAll = useBatchSave();
-  const { data: domains } = useDomains();
   const [text, setText] = useState("");
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map());
@@ -48,7 +46,7 @@ export function PasteBox({
       chosen.map((content) => ({
         content,
         save: async () => {
-          const domain = await detectArea(lukasa, content, domains ?? []).catch(() => undefined);
+          const domain = await detectArea(lukasa, content).catch(() => undefined);
           try {
             const written = await lukasa.memories.save({ content, domain });
             // What is known already writes nothing.

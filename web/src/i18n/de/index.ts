@@ -5,6 +5,7 @@ import { chat } from "./chat.ts";
 import { data } from "./data.ts";
 import { detail } from "./detail.ts";
 import { developer } from "./developer.ts";
+import { filing } from "./filing.ts";
 import { insights } from "./insights.ts";
 import { memory } from "./memory.ts";
 import { model } from "./model.ts";
@@ -30,6 +31,7 @@ export const de: Translation = {
   detail,
   settings,
   developer,
+  filing,
   model,
   pause,
 };

@@ -54,6 +54,7 @@ export const memory: Translation["memory"] = {
   removeFilter: "Diesen Filter entfernen",
   any: "alle",
   noDomain: "Kein Bereich",
+  suggestAreas: "Bereiche vorschlagen",
   "meaning.title": "Nach Bedeutung gefunden",
   "meaning.counts":
     "{count, plural, =0 {Keine guten Treffer} one {# guter Treffer} other {# gute Treffer}}",

@@ -2,6 +2,7 @@
 import { activity } from "./activity.ts";
 import { detail } from "./detail.ts";
 import { developer } from "./developer.ts";
+import { filing } from "./filing.ts";
 import { first } from "./first.ts";
 import { insights } from "./insights.ts";
 import { model } from "./model.ts";
@@ -17,6 +18,7 @@ export const en = {
   insights,
   activity,
   developer,
+  filing,
   model,
   pause,
   reveal,

@@ -51,6 +51,7 @@ export const memory = {
   removeFilter: "Remove this filter",
   any: "any",
   noDomain: "No area",
+  suggestAreas: "Suggest areas",
   "meaning.title": "Found by meaning",
   "meaning.counts":
     "{count, plural, =0 {No good matches} one {# good match} other {# good matches}}",

@@ -104,9 +104,7 @@ export function ActivityLog() {
   return (
     <>
       <div className="flex flex-wrap items-end gap-3">
-        <p className="min-w-0 flex-1 basis-72 text-muted max-sm:basis-full">
-          {t("activity.log.text")}
-        </p>
+        <p className="basis-full text-muted">{t("activity.log.text")}</p>
         <div className="w-44 max-sm:w-auto max-sm:min-w-32 max-sm:flex-1">
           <Select
             label={t("activity.log.verb")}

@@ -15,7 +15,9 @@ import { formatCount } from "../../base/numbers.ts";
 import { confirmedAt } from "../../data/confirmed.ts";
 import { type Group, sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
+import { SuggestAreas } from "../../features/filing/suggest-areas.tsx";
 import type { OpenMemory } from "../../features/memory/actions.ts";
+import { AreaDot } from "../../features/memory/area-dot.tsx";
 import { Certainty, Force, SourceIcon } from "../../features/memory/badges.tsx";
 import { Highlighted } from "../../features/memory/highlight.tsx";
 import { DomainNames } from "../../features/memory/labels.ts";
@@ -31,11 +33,14 @@ import { RowEdit } from "./row-edit.tsx";
 export function Board({
   memories,
   disputed,
+  sorts,
   onOpen,
 }: {
   memories: readonly MemoryView[];
   /** The memories that are contradicted, and wait for the user's answer. */
   disputed: ReadonlySet<string>;
+  /** Whether areas can be suggested for the memories without one. */
+  sorts: boolean;
   onOpen: OpenMemory;
 }) {
   const marks = useMarks();
@@ -66,6 +71,7 @@ export function Board({
           key={column.name}
           column={column}
           disputed={disputed}
+          sorts={sorts}
           onOpen={onOpen}
           onPress={press}
         />
@@ -87,11 +93,13 @@ type Press = (event: KeyboardEvent) => void;
 function Column({
   column,
   disputed,
+  sorts,
   onOpen,
   onPress,
 }: {
   column: Group;
   disputed: ReadonlySet<string>;
+  sorts: boolean;
   onOpen: OpenMemory;
   onPress: Press;
 }) {
@@ -122,14 +130,18 @@ function Column({
   return (
     <section
       aria-label={name}
-      className="flex w-72 shrink-0 flex-col rounded-card border bg-canvas max-sm:w-[85vw]"
+      className="flex w-64 max-w-96 shrink-0 flex-col rounded-card border bg-canvas max-sm:w-[85vw] sm:grow sm:basis-64"
     >
-      <h2 className="flex items-center justify-between gap-2 border-b px-3 py-2 font-medium">
-        <bdi className="truncate">{name}</bdi>
-        <span className="text-fine font-normal text-muted tabular-nums">
+      <header className="flex min-h-11 items-center gap-2 border-b px-3 py-1.5">
+        <AreaDot domain={column.name} />
+        <h2 className="truncate font-semibold">
+          <bdi>{name}</bdi>
+        </h2>
+        <span className="flex-1 text-meta text-muted tabular-nums">
           {formatCount(column.memories.length)}
         </span>
-      </h2>
+        {sorts && !column.name && <SuggestAreas memories={column.memories} />}
+      </header>
       <ul ref={scroller} className="relative min-h-0 flex-1 overflow-y-auto">
         <li aria-hidden style={{ height: virtual.getTotalSize() }} />
         {virtual.getVirtualItems().map((place) => {

@@ -134,16 +134,15 @@ function useSettled(text: string): string {
 /** The area that the text belongs to, until the user chooses one or none. */
 function useArea(text: string) {
   const lukasa = useLukasa();
-  const { data: domains } = useDomains();
   const [found, setFound] = useState<string>();
   const [chosen, setChosen] = useState<{ area: string | undefined }>();
   useEffect(() => {
-    if (!text || !domains) return setFound(undefined);
+    if (!text) return setFound(undefined);
     const controller = new AbortController();
     // Without an answer the memory is saved without an area.
-    detectArea(lukasa, text, domains, controller.signal).then(setFound, () => {});
+    detectArea(lukasa, text, controller.signal).then(setFound, () => {});
     return () => controller.abort();
-  }, [lukasa, text, domains]);
+  }, [lukasa, text]);
   return {
     area: chosen ? chosen.area : found,
     setArea: (area: string | undefined) => setChosen({ area }),

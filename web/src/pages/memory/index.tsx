@@ -39,7 +39,6 @@ import { pointInTimeOf, TABS, type Tab, tabOf, useMemorySet } from "./memory-set
 import { type MemoryParams, VIEWS } from "./params.ts";
 import { preloadRowEdit } from "./row-edit.tsx";
 import { runOnCurrent } from "./run-action.ts";
-import { SelectionBar } from "./selection.tsx";
 import { ViewSwitch } from "./view-switch.tsx";
 import { MemoryViews } from "./views.tsx";
 
@@ -48,6 +47,9 @@ const route = getRouteApi("/memory");
 const SidePanel = lazy(async () => ({ default: (await import("./panel.tsx")).SidePanel }));
 const PromptPane = lazy(async () => ({ default: (await import("./prompt-pane.tsx")).PromptPane }));
 const FirstVisit = lazy(async () => ({ default: (await import("./first-visit.tsx")).FirstVisit }));
+const SelectionBar = lazy(async () => ({
+  default: (await import("./selection.tsx")).SelectionBar,
+}));
 const NextStep = lazy(async () => ({ default: (await import("./next-step.tsx")).NextStep }));
 const PauseButton = lazy(async () => ({
   default: (await import("../../features/pause/index.tsx")).PauseButton,
@@ -259,7 +261,8 @@ export default function MemoryPage() {
                   tabs={TABS.map((one) => ({
                     value: one,
                     label: t(`memory.tab.${one}`),
-                    count: set.counts[one],
+                    // Two tabs are empty for most users; a zero says nothing there.
+                    count: set.counts[one] || undefined,
                   }))}
                   onChange={(next) =>
                     change({ ...searchOf(next), view: files ? undefined : search.view })
@@ -299,7 +302,9 @@ export default function MemoryPage() {
                       />
                     </div>
                   )}
-                  <SelectionBar byId={set.byId} />
+                  <Suspense>
+                    <SelectionBar byId={set.byId} />
+                  </Suspense>
                   <div className="flex min-h-0 flex-1">
                     <div className="flex min-h-0 min-w-0 flex-1 flex-col">
                       <MemoryViews

@@ -9,20 +9,30 @@ import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "reac
 import { usePreferences } from "../../base/preferences.ts";
 import type { Group } from "../../data/select.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
+import { AreaDot } from "../../features/memory/area-dot.tsx";
 import { numberFormat } from "../../i18n/formats.ts";
 import { locale } from "../../i18n/index.ts";
 import { useYieldingHeader } from "../../ui/yielding.ts";
 import { useMarks } from "./marks.ts";
 import { Row, type RowExtra } from "./row.tsx";
 
+/** What the heading of a group shows besides its name and number. */
+export interface HeadingExtra {
+  /** The area of the group, whose colour the heading has; empty for memories without one. */
+  area?: string;
+  action?: ReactNode;
+}
+
 type Item = { kind: "group"; name: string; count: number } | { kind: "row"; memory: MemoryView };
 
 const NOTHING: RowExtra = {};
+const NAME_ONLY: HeadingExtra = {};
 
 export function List({
   label,
   groups,
   nameOf,
+  headingOf,
   extraOf,
   onOpen,
   rail,
@@ -33,6 +43,7 @@ export function List({
   groups: readonly Group[];
   /** The heading of a group; none if empty. */
   nameOf: (name: string) => string;
+  headingOf?: (name: string) => HeadingExtra;
   extraOf?: (memory: MemoryView) => RowExtra;
   onOpen: OpenMemory;
   /** With the vertical line of the timeline. */
@@ -68,7 +79,7 @@ export function List({
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (at) => (items[at]?.kind === "group" ? 36 : height),
+    estimateSize: (at) => (items[at]?.kind === "group" ? 44 : height),
     getItemKey: (at) => {
       const item = items[at];
       return item?.kind === "row" ? item.memory.id : `group ${item?.name ?? at}`;
@@ -123,7 +134,13 @@ export function List({
           };
           if (item.kind === "group")
             return (
-              <Heading key={place.key} name={nameOf(item.name)} count={item.count} {...common} />
+              <Heading
+                key={place.key}
+                name={nameOf(item.name)}
+                count={item.count}
+                extra={headingOf?.(item.name) ?? NAME_ONLY}
+                {...common}
+              />
             );
           return (
             <Row
@@ -145,12 +162,14 @@ export function List({
 function Heading({
   name,
   count,
+  extra: { area, action },
   index,
   start,
   measure,
 }: {
   name: string;
   count: number;
+  extra: HeadingExtra;
   index: number;
   start: number;
   measure: (element: Element | null) => void;
@@ -160,12 +179,21 @@ function Heading({
       ref={measure}
       data-index={index}
       style={{ transform: `translateY(${start}px)` }}
-      className="absolute inset-x-0 top-0 flex h-9 items-end gap-2 border-b px-4 pb-1.5 text-fine text-muted sm:px-6"
+      className="absolute inset-x-0 top-0 flex min-h-11 items-center gap-2 border-b px-4 py-1.5 text-meta text-muted sm:px-6 md:gap-3"
     >
-      <h2 className="font-medium text-ink">
-        <bdi>{name}</bdi>
-      </h2>
-      <span className="tabular-nums">{numberFormat(locale()).format(count)}</span>
+      {area !== undefined && (
+        // In the column of the pins, so that the name begins where the memories begin.
+        <span className="flex shrink-0 justify-center md:w-5">
+          <AreaDot domain={area} />
+        </span>
+      )}
+      <div className="flex min-w-0 flex-1 items-baseline gap-2">
+        <h2 className="truncate font-semibold text-ink">
+          <bdi>{name}</bdi>
+        </h2>
+        <span className="tabular-nums">{numberFormat(locale()).format(count)}</span>
+      </div>
+      {action}
     </li>
   );
 }

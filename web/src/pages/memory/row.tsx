@@ -119,8 +119,8 @@ export const Row = memo(function Row(props: RowProps) {
           <span
             className={classes(
               "flex w-5 shrink-0 justify-center",
-              // Phones have no pointer that would show a box here.
-              !selected && memory.force !== "hard" && "max-md:hidden",
+              // Phones have no pointer that would show a box here; their pins are below the text.
+              !selected && "max-md:hidden",
             )}
           >
             {selected ? <Selected /> : <Force force={memory.force} />}
@@ -132,7 +132,6 @@ export const Row = memo(function Row(props: RowProps) {
               <span dir="auto" className="line-clamp-2 md:line-clamp-1">
                 <Highlighted text={shownContent(memory)} words={why?.matched} />
               </span>
-              {memory.force === "hard" && memory.value != null && <Rule memory={memory} />}
               {why && <Why why={why} />}
             </span>
             <RowStatus
@@ -240,28 +239,16 @@ export function useTakesFocus<T extends HTMLElement>(id: string) {
   return place;
 }
 
-/** The key and value under which a rule is looked up. */
-function Rule({ memory }: { memory: MemoryView }) {
-  const { value } = memory;
-  const valueText = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
-  return (
-    <span className="truncate font-mono text-fine text-muted">
-      <bdi>{memory.key}</bdi>
-      {valueText && (
-        <>
-          {" = "}
-          <bdi>{valueText}</bdi>
-        </>
-      )}
-    </span>
-  );
-}
-
 /** Area, what is unusual about it, and the date. */
 function RowStatus({ memory, when, uses, disputed, underArea }: { memory: MemoryView } & RowExtra) {
   const domain = useDomainName(memory.domain);
   return (
     <span className="flex shrink-0 flex-wrap items-center gap-x-2 gap-y-0.5 md:justify-end">
+      {memory.force === "hard" && (
+        <span className="flex md:hidden">
+          <Force force="hard" />
+        </span>
+      )}
       {domain && !underArea && (
         <Badge>
           <bdi className="max-w-40 truncate">{domain}</bdi>

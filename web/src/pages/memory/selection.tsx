@@ -23,6 +23,8 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
     marks.select([]);
     act(memories);
   };
+  const moveTo = (domain: string | null) =>
+    run((some) => void writes.file(some.map((memory) => ({ memory, domain }))));
   const open = (domains.data ?? []).filter((one) => !one.requires_opt_in || one.opted_in_at);
   return (
     <section
@@ -61,16 +63,11 @@ export function SelectionBar({ byId }: { byId: ReadonlyMap<string, MemoryView> }
             }
           >
             {open.map((one) => (
-              <MenuItem
-                key={one.name}
-                onSelect={() => run((some) => void writes.move(some, one.name))}
-              >
+              <MenuItem key={one.name} onSelect={() => moveTo(one.name)}>
                 <bdi>{domainName(one)}</bdi>
               </MenuItem>
             ))}
-            <MenuItem onSelect={() => run((some) => void writes.move(some, null))}>
-              {t("memory.noDomain")}
-            </MenuItem>
+            <MenuItem onSelect={() => moveTo(null)}>{t("memory.noDomain")}</MenuItem>
           </Menu>
         </>
       )}

@@ -7,6 +7,7 @@ import { certaintyOf, sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { areaClass } from "../../features/memory/area-colours.ts";
+import { AreaDot } from "../../features/memory/area-dot.tsx";
 import { t } from "../../i18n/index.ts";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
@@ -14,7 +15,6 @@ import { useAreaName } from "./shape-board.tsx";
 import { shapeOf } from "./shape-kinds.ts";
 import type { Bead, TimeOf } from "./shape-layout.ts";
 import { OneBead } from "./shape-marks.tsx";
-import { AreaDot } from "./shape-table.tsx";
 
 /** Of a bead of many, so many memories are listed; zooming in shows the others. */
 const MAX_LISTED = 50;

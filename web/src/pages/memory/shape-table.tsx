@@ -8,7 +8,7 @@ import { usePreferences } from "../../base/preferences.ts";
 import { certaintyOf, sourceOf } from "../../data/select.ts";
 import { shownContent } from "../../data/shown-content.ts";
 import type { OpenMemory } from "../../features/memory/actions.ts";
-import { areaClass } from "../../features/memory/area-colours.ts";
+import { AreaDot } from "../../features/memory/area-dot.tsx";
 import { t } from "../../i18n/index.ts";
 import { classes } from "../../ui/classes.ts";
 import { useAreaName } from "./shape-board.tsx";
@@ -147,19 +147,6 @@ function Cell({ className, children }: { className?: string; children: React.Rea
     <div role="cell" className={className}>
       {children}
     </div>
-  );
-}
-
-/** The colour of an area, next to its name. */
-export function AreaDot({ domain }: { domain: string }) {
-  return (
-    <svg
-      viewBox="-5 -5 10 10"
-      className={classes("size-2.5 shrink-0", areaClass(domain))}
-      aria-hidden
-    >
-      <circle r={4.5} className="fill-current" />
-    </svg>
   );
 }
 

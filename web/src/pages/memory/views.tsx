@@ -7,6 +7,7 @@ import { useImports } from "../../data/import-list.ts";
 import { useMeaning } from "../../data/past.ts";
 import { splitByRelevance } from "../../data/relevance.ts";
 import { certaintyOf, type Group } from "../../data/select.ts";
+import { SuggestAreas } from "../../features/filing/suggest-areas.tsx";
 import type { OpenMemory } from "../../features/memory/actions.ts";
 import { DomainNames } from "../../features/memory/labels.ts";
 import { Proposals } from "../../features/memory/proposals.tsx";
@@ -70,7 +71,12 @@ export function MemoryViews(props: MemoryViewsProps) {
   if (search.view === "board") {
     return (
       <Suspense fallback={<Skeleton />}>
-        <Board memories={set.shown} disputed={set.disputed} onOpen={onOpen} />
+        <Board
+          memories={set.shown}
+          disputed={set.disputed}
+          sorts={canSort(search)}
+          onOpen={onOpen}
+        />
       </Suspense>
     );
   }
@@ -116,6 +122,11 @@ function UnusedImports({ memories }: { memories: readonly MemoryView[] }) {
   );
 }
 
+/** Whether memories without an area can be sorted: those of now that are in use. */
+function canSort(search: MemoryParams): boolean {
+  return !search.status && !pointInTimeOf(search);
+}
+
 type WithTop = MemoryViewsProps & { top: React.ReactNode };
 
 function Grouped({ set, search, onOpen, top }: WithTop) {
@@ -138,11 +149,21 @@ function Grouped({ set, search, onOpen, top }: WithTop) {
     },
     [by, names],
   );
+  const sorts = canSort(search);
+  const headingOf = useCallback(
+    (name: string) => {
+      if (by === "category") return {};
+      const unsorted = sorts && !name && groups.find((group) => !group.name);
+      return { area: name, action: unsorted && <SuggestAreas memories={unsorted.memories} /> };
+    },
+    [by, groups, sorts],
+  );
   return (
     <List
       label={t("memory.title")}
       groups={groups}
       nameOf={nameOf}
+      headingOf={headingOf}
       extraOf={extraOf}
       onOpen={onOpen}
       top={top}

@@ -6,6 +6,7 @@ import type { MemoryView } from "lukasa-client";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { shownContent } from "../../data/shown-content.ts";
+import { SuggestAreas } from "../../features/filing/suggest-areas.tsx";
 import { domainName } from "../../i18n/domains.ts";
 import { numberFormat } from "../../i18n/formats.ts";
 import { locale, t } from "../../i18n/index.ts";
@@ -133,13 +134,14 @@ function AreaLine({
 }) {
   const name = area.name ? domainName(area.name) : t("memory.noDomain");
   return (
-    <div className="flex min-h-12 items-center gap-2 py-2">
+    <div className="flex min-h-12 flex-wrap items-center gap-2 py-2">
       <h2 className="min-w-0 truncate text-lead font-semibold">
         <bdi>{name}</bdi>
       </h2>
       <span className="flex-1 text-meta leading-6 text-muted tabular-nums">
         {numberFormat(locale()).format(area.memories.length)}
       </span>
+      {!area.name && <SuggestAreas memories={area.memories} />}
       {onKeep && (
         <Button small disabled={busy} onClick={() => onKeep(area)}>
           <Check size={14} aria-hidden />

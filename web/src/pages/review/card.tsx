@@ -99,7 +99,7 @@ function Side({
   return (
     <section
       aria-label={`${side}: ${title}`}
-      className="flex flex-col gap-3 rounded-card border bg-canvas p-4"
+      className="flex flex-col gap-3 rounded-card border bg-canvas p-4 max-sm:gap-1.5 max-sm:p-3"
     >
       <h3 className="text-fine text-muted">{title}</h3>
       <p dir="auto" className="text-lead leading-snug">

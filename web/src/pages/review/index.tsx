@@ -253,7 +253,7 @@ function Deck({
         {...swipe.handlers}
         style={swipe.shift ? { translate: `${swipe.shift}px`, transition: "none" } : undefined}
         // Its height is fixed, so that the buttons below stay where the hand expects them.
-        className="flex h-[clamp(14rem,100dvh-24.5rem,30rem)] touch-pan-y flex-col overflow-hidden rounded-card border bg-surface outline-none transition duration-150 motion-reduce:translate-none! sm:h-[clamp(16rem,100dvh-19rem,27rem)] starting:translate-y-1 starting:opacity-0"
+        className="flex h-[clamp(14rem,100dvh-24.5rem,30rem)] touch-pan-y flex-col overflow-hidden rounded-card border bg-surface outline-none transition duration-150 motion-reduce:translate-none! sm:h-[clamp(16rem,100dvh-19rem,23rem)] starting:translate-y-1 starting:opacity-0"
       >
         <header className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b px-5 py-2">
           <h2 id="review-question" className="min-w-0 flex-1 font-medium">

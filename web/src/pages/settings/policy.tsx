@@ -171,7 +171,7 @@ function PresetGroup({
       aria-label={label}
       value={presets.includes(chosen) ? chosen : null}
       onValueChange={(preset) => onChoose(String(preset))}
-      className="grid gap-2 sm:grid-cols-2"
+      className="grid gap-2 sm:grid-cols-2 md:grid-cols-3"
     >
       {presets.map((preset) => (
         <Preset key={preset} preset={preset} />

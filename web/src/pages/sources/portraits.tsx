@@ -90,6 +90,18 @@ function Portrait({
     !portrait.fresh && t("sources.phrasing.stale"),
     portrait.left_out.length > 0 && t("sources.phrasing.left", { count: portrait.left_out.length }),
   ].filter((note) => note !== false);
+  const likely = paragraphs.filter((one) => one.likely);
+  const sentencesOf = ({ sentences }: Paragraph) => (
+    <ul key={sentences[0]?.memories.join(" ")}>
+      {sentences.map(({ text, memories }) => (
+        <li key={memories.join(" ")} className="inline">
+          <Cited text={text}>
+            <Citations ids={memories} portrait={portrait.name} numbers={numbers} />
+          </Cited>{" "}
+        </li>
+      ))}
+    </ul>
+  );
   return (
     <Card
       title={
@@ -109,23 +121,13 @@ function Portrait({
     >
       {/* Paragraphs to read, and lists of sentences for screen readers. */}
       <div className="flex max-w-prose flex-col gap-3 text-lead leading-relaxed">
-        {paragraphs.map(({ likely, sentences }) => (
-          <div
-            key={sentences[0]?.memories.join(" ")}
-            className={classes(likely && "border-s-2 border-line ps-3")}
-          >
-            {likely && <p className="text-meta text-muted">{t("sources.lead.likely")}</p>}
-            <ul>
-              {sentences.map(({ text, memories }) => (
-                <li key={memories.join(" ")} className="inline">
-                  <Cited text={text}>
-                    <Citations ids={memories} portrait={portrait.name} numbers={numbers} />
-                  </Cited>{" "}
-                </li>
-              ))}
-            </ul>
+        {paragraphs.filter(({ likely }) => !likely).map(sentencesOf)}
+        {likely.length > 0 && (
+          <div className="flex flex-col gap-2 border-s-2 border-line ps-3">
+            <p className="text-meta text-muted">{t("sources.lead.likely")}</p>
+            {likely.map(sentencesOf)}
           </div>
-        ))}
+        )}
       </div>
       {notes.length > 0 && <p className="pt-3 text-meta text-muted">{notes.join(" ")}</p>}
     </Card>

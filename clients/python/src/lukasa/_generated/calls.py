@@ -235,6 +235,36 @@ def purge_trash() -> Call[models.WriteResult]:
     )
 
 
+def suggest_filing() -> Call[models.FilingSuggestions]:
+    """Suggest domains for the memories that have none.
+
+    By the words of each active memory, as `POST /api/domains/detect` does. Nothing is changed.
+    """
+    return Call(
+        "GET",
+        "/api/memory/filing",
+        answer=models.FilingSuggestions,
+        again=True,
+    )
+
+
+def file_memories(body: params.FileMemories) -> Call[models.Filed]:
+    """File memories under domains.
+
+    Moves the memories to these domains as one operation that can be undone. Their words, who
+    said them and how certain they are stay as they are. Memories that are there already or were
+    removed since are left as they are. Only the user may file.
+    """
+    return Call(
+        "POST",
+        "/api/memory/filing",
+        body=body,
+        answer=models.Filed,
+        keyed=True,
+        again=True,
+    )
+
+
 def get_memory(id: str, query: params.GetMemoryQuery | None = None) -> Call[models.Memory]:
     """Get one memory, now or at a point on both time axes."""
     return Call(

@@ -349,6 +349,10 @@ class Dependents(View):
 class DetectAnswer(View):
     """The domains a message is about, best first."""
     data: list[DomainDetected]
+    filed_under: str | None = Field(default=None)
+    """The domain that a memory of these words is filed under; null if they are clearly about none,
+    or about one that is not open.
+    """
 
 
 class DomainCount(View):
@@ -527,6 +531,26 @@ class Figure(View):
     count: int
     goal: Goal
     met: bool
+
+
+class Filed(View):
+    """Result of filing."""
+    event: MemoryEvent
+    message: str
+    memories: list[Memory]
+    """The memories that were moved, as they are now."""
+
+
+class FilingSuggestions(View):
+    """The domains suggested for the memories that have none."""
+    data: list[SuggestedDomain]
+    """At most 1,000 memories, the latest first. Memories that are clearly about no domain are left
+    out.
+    """
+    closed: list[str]
+    """The domains that are not open and that further memories are about. None is suggested for a
+    memory until the user opens it.
+    """
 
 
 class Floor(View):
@@ -1695,6 +1719,12 @@ class Step(View):
     """The memory that `merge` has merged it into, or that it contradicts."""
 
 
+class SuggestedDomain(View):
+    """A domain suggested for a memory."""
+    memory_id: str
+    domain: str
+
+
 class TenantPolicy(View):
     """The tenant's policy."""
     in_force: dict[str, Any]
@@ -2026,6 +2056,8 @@ Domains.model_rebuild()
 EditedEpisode.model_rebuild()
 EpisodePage.model_rebuild()
 Figure.model_rebuild()
+Filed.model_rebuild()
+FilingSuggestions.model_rebuild()
 FoundEpisode.model_rebuild()
 FoundMemory.model_rebuild()
 FoundSessionView.model_rebuild()

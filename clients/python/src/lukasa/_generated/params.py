@@ -307,6 +307,23 @@ class EditWebhook(TypedDict, total=False):
     """`true` enables it again and sends what it missed."""
 
 
+class FiledMemoryOptions(TypedDict, total=False):
+    """What a `FiledMemory` may leave out."""
+    domain: str | None
+    """Null for none."""
+
+
+class FiledMemory(FiledMemoryOptions):
+    """The domain of one memory."""
+    memory_id: str
+
+
+class FileMemories(TypedDict):
+    """Memories, each with its domain."""
+    memories: Sequence[FiledMemory]
+    """1 to 1,000 memories, each once."""
+
+
 class GrantSpace(TypedDict):
     """What a grant allows."""
     access: str

@@ -29,8 +29,7 @@ const USER_VOICE: Voice = Voice { origin: Origin::UserSaid, extracted: false };
 const LEARNED_VOICE: Voice = Voice { origin: Origin::UserTurn, extracted: true };
 
 fn claim(domain: &str, content: &str) -> Claim {
-    let domain = (!domain.is_empty()).then(|| domain.to_owned());
-    Claim { domain, ..Claim::saying(content) }
+    Claim { domain: Some(domain.to_owned()), ..Claim::saying(content) }
 }
 
 fn rule(domain: &str, key: &str, value: &str, content: &str) -> Claim {
@@ -72,18 +71,18 @@ impl DemoMemory {
             (177, habit(claim("schedule", "Swims on Tuesday and Thursday"))),
             (171, claim("work", "Reports to Marta, the head of the collection")),
             (164, likes(claim("travel", "Likes small hotels near the station"))),
-            (158, claim("", "Plays the viola in an amateur quartet")),
+            (158, claim("personal", "Plays the viola in an amateur quartet")),
             (149, rule("food", "coriander", "never", "Never suggest dishes with coriander")),
             (141, claim("shopping", "Wears size 39 shoes")),
             (136, likes(claim("work", "Wants labels in short sentences, in Portuguese first"))),
             (121, claim("travel", "Has a rail pass until the end of the year")),
             (112, habit(claim("food", "Bakes bread with spelt on Sundays"))),
-            (104, claim("", "Has a cat called Milo")),
+            (104, claim("personal", "Has a cat called Milo")),
             (92, style(claim("communication", "Writes to lenders in English, and politely"))),
             (83, habit(claim("schedule", "Picks Ines up at four on weekdays"))),
             (74, claim("work", "Prepares the winter exhibition about blue tiles")),
             (61, likes(claim("shopping", "Prefers repairing things to buying new ones"))),
-            (47, claim("", "Learns Japanese with an app")),
+            (47, claim("personal", "Learns Japanese with an app")),
             (33, claim("travel", "Plans to see Kyoto in April with the family")),
             (19, habit(claim("food", "Buys coffee beans at the market hall"))),
             (6, claim("work", "The winter exhibition opens on 3 December")),

@@ -332,6 +332,15 @@ pub const TABLE: &[Row] = &[
     ]), "{}"),
     reads("list_proposals", &[tried(Query("cursor"), ProposalCursor, Own), IN_SPACE]),
     does(Erase, "purge_trash", &[AGAIN]),
+    reads("suggest_filing", &[]),
+    by_a_human(with_body(
+        does(Write, "file_memories", &[
+            given(Body("memories.0.memory_id"), Memory("kept"), Refused(&["memory_not_found", "human_needed"])),
+            tried(Body("memories.0.domain"), Domain("orchard"), Refused(&["domain_not_found", "human_needed"])),
+            AGAIN,
+        ]),
+        r#"{"memories": [{"domain": "travel"}]}"#,
+    )),
     reads("get_memory", &[given(Path("id"), Memory("kept"), MEMORY), WORDS, IN_SPACE]),
     with_body(
         does(Write, "update_memory", &[
