@@ -54,7 +54,7 @@ enum Row {
     Memory(Box<BaseVersion>),
     Link { link: Box<Link> },
     Episode { episode: Box<Episode> },
-    Signature(SignatureRow),
+    Signature(#[expect(dead_code, reason = "it only tells the kind of the row")] SignatureRow),
 }
 
 /// The last row of a signed base. It has no other field: a row is either the signature or signed

@@ -396,7 +396,7 @@ async fn converse(
                 let mut exchange = captured.await.unwrap_or_default();
                 exchange.project = caller.wishes.project;
                 let GatewayCaller { caller, credential, .. } = caller;
-                let round = Round { caller, credential, session, exchange, pending };
+                let round = Round { caller, credential, session, exchange, _pending: pending };
                 listen(gateway, parser, pieces, round, context, has_id).await;
             });
             Some(listener)
@@ -419,7 +419,7 @@ async fn converse(
             retrieval,
             offered,
             observers: ResponseObservers { meter, watch, listener },
-            permit,
+            _permit: permit,
         };
         tools::pass(rounds, answer).await?
     };

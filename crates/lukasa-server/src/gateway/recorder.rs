@@ -47,7 +47,7 @@ pub struct Round {
     pub session: String,
     pub exchange: Exchange,
     /// The server waits for it to be dropped before it stops.
-    pub pending: PendingRound,
+    pub _pending: PendingRound,
 }
 
 /// Counts a round that is not recorded yet, until it is dropped.
@@ -324,7 +324,7 @@ mod tests {
                 said: vec![NewTurn::saying(Role::User, message)],
                 ..Exchange::default()
             },
-            pending: recorder.expect(),
+            _pending: recorder.expect(),
         }
     }
 

@@ -59,7 +59,7 @@ pub struct ToolRounds {
     pub offered: BTreeSet<String>,
     pub observers: ResponseObservers,
     /// The memory reserved for the prompt, which is sent again in each round.
-    pub permit: BodyPermit,
+    pub _permit: BodyPermit,
 }
 
 /// Passes on an answer in which the model may call memory tools.
