@@ -56,7 +56,7 @@ def final_publications_come_last(workflow: Json) -> Iterator[str]:
     if len(set(found)) < 4:
         yield f"only {found} publish"
     for name in found:
-        if missing := {"github", "images", "try"} - needs(workflow, name):
+        if missing := {"github", "images", "try", "try-windows"} - needs(workflow, name):
             yield f"{name} publishes before {', '.join(sorted(missing))}"
     for name, job in workflow["jobs"].items():
         if (name in found or name in ("github", "images")) and job.get("if") != "github.ref_type == 'tag'":
@@ -137,7 +137,8 @@ PLANTED: dict[Rule, list[Callable[[Json], None]]] = {
     final_publications_come_last: [
         change("jobs", "npm", "needs", "collect"),
         change("jobs", "pypi-client", "needs", ["images"]),
-        change("jobs", "collect", "needs", ["build"]),
+        change("jobs", "collect", "needs", ["build", "try-windows"]),
+        change("jobs", "collect", "needs", ["build", "try"]),
         change("jobs", "mcp-registry", "if", "always()"),
         change("jobs", "github", "if", "true"),
         without_text("npm", "packaging/publish-npm"),

@@ -15,6 +15,7 @@ fn main() {
         watch_dist(Path::new(source));
     }
     println!("cargo::rerun-if-changed=build.rs");
+    set_windows_stack();
     println!("cargo::rerun-if-env-changed=LUKASA_COMMIT");
     let set = env::var("LUKASA_COMMIT").ok().filter(|commit| !commit.is_empty());
     let source = match set {
@@ -38,6 +39,20 @@ fn main() {
     println!("cargo::rustc-env=LUKASA_BUILD_TARGET={target}");
     println!("cargo::rustc-env=LUKASA_BUILD_PROFILE={}", env::var("PROFILE").unwrap_or_default());
     println!("cargo::rustc-env=LUKASA_BUILD_FEATURES={features}");
+}
+
+/// The main thread has 1 MB on Windows, of which the futures of a command may need more without
+/// optimisation. Everywhere else it has 8 MB.
+fn set_windows_stack() {
+    const STACK_BYTES: u32 = 8 * 1024 * 1024;
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") != "windows" {
+        return;
+    }
+    match variable("CARGO_CFG_TARGET_ENV").as_str() {
+        "msvc" => println!("cargo::rustc-link-arg-bins=/STACK:{STACK_BYTES}"),
+        _ => println!("cargo::rustc-link-arg-bins=-Wl,--stack,{STACK_BYTES}"),
+    }
 }
 
 /// Builds again when what was built in this folder changes. An empty folder stands for what was not built:

@@ -6,10 +6,11 @@ const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
 const path = require("node:path");
 
+const isWindows = process.platform === "win32";
 const name = `lukasa-${process.platform}-${process.arch}`;
 let program;
 try {
-  program = path.join(path.dirname(require.resolve(`${name}/package.json`)), "bin", "lukasa");
+  program = path.join(path.dirname(require.resolve(`${name}/package.json`)), "bin", isWindows ? "lukasa.exe" : "lukasa");
 } catch {
   console.error(
     `lukasa: the package ${name} is not installed
@@ -24,7 +25,8 @@ try {
 // A terminal sends Ctrl-C to both; another program that ends this one means the server.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    // Windows sends them to all processes of a console, and `kill` would end the program at once.
+    if (!isWindows && (signal !== "SIGINT" || !process.stdin.isTTY)) child.kill(signal);
   });
 }
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });

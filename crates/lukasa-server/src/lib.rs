@@ -14,6 +14,7 @@ pub mod listen;
 pub mod models;
 pub mod oidc;
 pub mod postgres;
+mod system;
 pub mod telemetry;
 pub mod tools;
 pub mod traces;

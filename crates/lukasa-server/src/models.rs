@@ -89,9 +89,7 @@ impl ModelSettings {
         if let Some(folder) = &self.models {
             return folder.clone();
         }
-        let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-        let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-        data().unwrap_or_else(|| home().join(".local/share")).join("lukasa/models")
+        crate::system::folders::data().join("lukasa/models")
     }
 
     /// The folder of one model: among the downloaded ones; else, unless the settings name a folder,

@@ -19,6 +19,8 @@ use lukasa_store::Scope;
 use lukasa_store::erasure::{Erasure, ErasureRecord};
 use sha2::{Digest, Sha256};
 
+use crate::folder::sync_folder;
+
 /// One erasure, as the journal holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
@@ -159,8 +161,7 @@ impl Journal {
         journal.append(&[])?;
         if !existed && let Some(folder) = journal.path.parent() {
             // Without syncing the folder, a crash could lose the new file itself.
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            File::open(folder)?.sync_all()?;
+            sync_folder(folder)?;
         }
         Ok(journal)
     }
@@ -246,8 +247,8 @@ impl Journal {
         let mut file = File::open(&self.path)?;
         file.lock_shared()?;
         let end = whole_lines(&mut file)?;
-        // Complete lines are never changed again.
-        file.unlock()?;
+        // Complete lines are never changed again, but Windows refuses to read what another process has
+        // locked, so every read holds the lock until its end.
         file.seek(SeekFrom::Start(from))?;
         let mut reader = BufReader::new(file.take(end.saturating_sub(from)));
         let (mut chunk, mut at, mut line) = (JournalChunk::default(), from, String::new());
@@ -272,8 +273,9 @@ impl Journal {
 
     /// The digest of the first line, which identifies this journal; `None` if it is empty.
     pub fn name(&self) -> io::Result<Option<String>> {
-        let mut line = String::new();
-        BufReader::new(File::open(&self.path)?.take(1_024)).read_line(&mut line)?;
+        let (file, mut line) = (File::open(&self.path)?, String::new());
+        file.lock_shared()?;
+        BufReader::new(file.take(1_024)).read_line(&mut line)?;
         let name = || hex::encode(Sha256::digest(&line));
         Ok(line.ends_with('\n').then(name))
     }
@@ -283,6 +285,7 @@ impl Journal {
         let wanted = format!(" {sum}\n");
         let Some(from) = end.checked_sub(wanted.len() as u64) else { return Ok(false) };
         let mut file = File::open(&self.path)?;
+        file.lock_shared()?;
         file.seek(SeekFrom::Start(from))?;
         let mut tail = Vec::new();
         file.take(wanted.len() as u64).read_to_end(&mut tail)?;

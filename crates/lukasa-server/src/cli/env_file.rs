@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, bail};
 
 use super::doctor::Check;
-use crate::postgres::account;
+use crate::system::{account, files, folders, process};
 
 /// Names the file; an empty value disables it.
 const VARIABLE: &str = "LUKASA_ENV_FILE";
@@ -52,20 +49,21 @@ pub fn load() -> anyhow::Result<()> {
         Some(word) if word == "service" => SettingsFile::Absent,
         _ => find(
             std::env::var_os(VARIABLE).as_deref(),
-            std::env::var_os("HOME").as_deref(),
-            Path::new("/"),
+            folders::home().as_deref(),
+            folders::machine_root(),
         )?,
     };
     if let SettingsFile::Read { path, text } = &found {
         let missing = missing(text, words(), |name| std::env::var_os(name));
         if !missing.is_empty() {
             let program = std::env::current_exe().context("the path of this program is unknown")?;
-            let mut again = Command::new(program);
-            if let Some(name) = arguments.first() {
-                again.arg0(name);
-            }
-            again.args(words()).envs(missing).env(VARIABLE, path);
-            return Err(again.exec()).context("this program could not be started again");
+            let mut variables: Vec<(OsString, OsString)> =
+                missing.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+            variables.push((VARIABLE.into(), path.into()));
+            let name = arguments.first().map(OsString::as_os_str);
+            let rest = arguments.get(1..).unwrap_or_default();
+            let error = process::start_instead(&program, name, rest, &variables);
+            return Err(error).context("this program could not be started again");
         }
     }
     let _ = FOUND.set(found);
@@ -99,7 +97,11 @@ pub(super) fn check() -> Check {
 }
 
 /// The file of the user's service, or else of the machine's.
-fn find(named: Option<&OsStr>, home: Option<&OsStr>, root: &Path) -> anyhow::Result<SettingsFile> {
+fn find(
+    named: Option<&OsStr>,
+    home: Option<&Path>,
+    root: Option<&Path>,
+) -> anyhow::Result<SettingsFile> {
     if let Some(path) = named {
         if path.is_empty() {
             return Ok(SettingsFile::Absent);
@@ -111,16 +113,17 @@ fn find(named: Option<&OsStr>, home: Option<&OsStr>, root: &Path) -> anyhow::Res
         })?;
         return Ok(SettingsFile::Read { path, text });
     }
-    if let Some(home) = home.filter(|home| !home.is_empty()) {
-        let path = Path::new(home).join(USER_FILE);
+    if let Some(home) = home {
+        let path = home.join(USER_FILE);
         // With sudo, HOME may be another user's, whose settings must not apply to root.
-        let owner = std::fs::metadata(&path).map(|file| file.uid());
-        if owner.is_ok_and(|owner| owner == 0 || !account::is_root()) {
+        let is_of_root = files::is_owned_by_root(&path);
+        if is_of_root.is_ok_and(|is_of_root| is_of_root || !account::is_root()) {
             let text = std::fs::read_to_string(&path);
             let text = text.with_context(|| format!("cannot read {}", path.display()))?;
             return Ok(SettingsFile::Read { path, text });
         }
     }
+    let Some(root) = root else { return Ok(SettingsFile::Absent) };
     let path = root.join(MACHINE_FILE);
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(SettingsFile::Read { path, text }),
@@ -283,7 +286,7 @@ mod tests {
     fn settings_file_of_the_user_comes_before_that_of_the_machine() {
         let place = tempfile::tempdir().unwrap();
         let (home, root) = (place.path().join("home"), place.path());
-        let find = || find(None, Some(home.as_os_str()), root).unwrap();
+        let find = || find(None, Some(&home), Some(root)).unwrap();
         assert_eq!(find(), SettingsFile::Absent);
         let write = |path: PathBuf| {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -299,7 +302,7 @@ mod tests {
             std::os::unix::fs::chown(home.join(USER_FILE), Some(65_534), None).unwrap();
             assert_eq!(find(), machine);
         }
-        let named = |name: &str| super::find(Some(OsStr::new(name)), None, root);
+        let named = |name: &str| super::find(Some(OsStr::new(name)), None, Some(root));
         assert_eq!(named("").unwrap(), SettingsFile::Absent);
         assert!(named("/no/such/file").unwrap_err().to_string().contains("/no/such/file"));
     }
@@ -308,7 +311,7 @@ mod tests {
     fn unreadable_settings_matter_if_the_service_of_the_machine_is_used() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path();
-        let find = || find(None, None, root).unwrap();
+        let find = || find(None, None, Some(root)).unwrap();
         // Root reads every file, so a folder is what cannot be read.
         std::fs::create_dir_all(root.join(MACHINE_FILE)).unwrap();
         assert_eq!(find(), SettingsFile::Absent, "the service was never enabled");

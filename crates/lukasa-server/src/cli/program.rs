@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use crate::system::files::real_path;
+
 /// Folders of caches in which `uvx` and `npx` run a program without installing it.
 const CACHE_FOLDERS: [&str; 2] = ["archive-v0", "_npx"];
 
@@ -32,10 +34,14 @@ fn is_cached<T: AsRef<OsStr>>(program: &Path, variable: impl Fn(&str) -> Option<
         let value = variable(name).filter(|value| !value.as_ref().is_empty())?;
         let folder = Path::new(&value).join(below);
         // The path of the program has no links in it.
-        Some(folder.canonicalize().unwrap_or(folder))
+        Some(real_path(&folder).unwrap_or(folder))
     };
-    let caches =
-        [folder("UV_CACHE_DIR", ""), folder("XDG_CACHE_HOME", "uv"), folder("HOME", ".cache/uv")];
+    let caches = [
+        folder("UV_CACHE_DIR", ""),
+        folder("XDG_CACHE_HOME", "uv"),
+        folder("HOME", ".cache/uv"),
+        folder("LOCALAPPDATA", "uv/cache"),
+    ];
     caches.iter().flatten().any(|cache| program.starts_with(cache))
         || program.iter().any(|part| CACHE_FOLDERS.iter().any(|name| part == *name))
 }

@@ -23,6 +23,7 @@ use crate::http::router_with;
 use crate::listen::{self, ListenLimits};
 use crate::models::ModelSettings;
 use crate::oidc::OidcSettings;
+use crate::system::signals;
 use crate::telemetry::MetricsSettings;
 use crate::traces::{RegistryLayer, TraceExport};
 use crate::webhook::WebhookSettings;
@@ -512,18 +513,8 @@ pub async fn settle_model(engine: &Engine) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits for Ctrl-C or SIGTERM.
+/// Waits until a terminal or a service manager asks this process to stop.
 pub async fn wait_for_stop_signal() {
-    let interrupt = tokio::signal::ctrl_c();
-    let Ok(mut terminate) =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-    else {
-        let _ = interrupt.await;
-        return;
-    };
-    tokio::select! {
-        _ = interrupt => {}
-        _ = terminate.recv() => {}
-    }
+    signals::stop_requested().await;
     tracing::info!("stopping");
 }

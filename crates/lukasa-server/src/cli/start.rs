@@ -3,7 +3,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use clap::Args;
 
 use super::client::ServerArgs;
 use crate::postgres;
+use crate::system::process::detach;
 
 /// How long a started server may take until it answers: the first start creates its database.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -81,8 +81,9 @@ impl StartArgs {
             command.arg("--migrate");
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output);
-        // A process group of its own: it is not stopped with the assistant.
-        command.process_group(0).spawn().context("cannot start `lukasa serve`")
+        // It is not stopped with the assistant.
+        detach(&mut command);
+        command.spawn().context("cannot start `lukasa serve`")
     }
 }
 

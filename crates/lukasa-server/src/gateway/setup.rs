@@ -4,7 +4,7 @@
 //! The file is readable by the server's account only, because it holds the key. Nothing that a
 //! service answers is shown, apart from the names of its models.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::future::join_all;
+use lukasa_engine::sync_folder;
 use lukasa_models::sse::SseReader;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -297,7 +298,7 @@ impl ModelSetup {
     pub fn remove(&self) -> io::Result<()> {
         let mut model = self.lock();
         match fs::remove_file(&self.file) {
-            Ok(()) => sync_folder(&self.file)?,
+            Ok(()) => sync_folder(folder_of(&self.file))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -309,22 +310,17 @@ impl ModelSetup {
     fn write(&self, new: &NewModelService) -> io::Result<()> {
         let folder = folder_of(&self.file);
         fs::create_dir_all(folder)?;
-        // It is created with mode 0600.
+        // It is created with mode 0600; on Windows the folder decides.
         let mut part = tempfile::NamedTempFile::new_in(folder)?;
         part.write_all(&serde_json::to_vec(new)?)?;
         part.as_file().sync_all()?;
         part.persist(&self.file).map_err(|error| error.error)?;
-        sync_folder(&self.file)
+        sync_folder(folder)
     }
 }
 
 fn folder_of(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new("."))
-}
-
-/// Writes the entries of a file's folder to disk.
-fn sync_folder(file: &Path) -> io::Result<()> {
-    File::open(folder_of(file))?.sync_all()
 }
 
 /// The service at this address, if one answers with a list of models.

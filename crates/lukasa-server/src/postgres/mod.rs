@@ -1,11 +1,12 @@
 //! The managed PostgreSQL, for users without a database: started from the programs of the machine on
 //! a data folder, and stopped when Lukasa ends.
 //!
-//! It listens on a socket inside that folder and on no port, so other users of the machine cannot
-//! reach it and no port can be taken. One Lukasa process at a time holds the folder; others find the
-//! address of the running server in it.
+//! Other users of the machine cannot use it: see `endpoint.rs`. One Lukasa process at a time holds the
+//! folder; others find the address of the running server in it.
 
-pub(crate) mod account;
+mod account;
+mod endpoint;
+mod launch;
 mod programs;
 
 use std::fs::{self, File, TryLockError};
@@ -19,21 +20,21 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::system::{self, files, folders};
+
 pub use account::Account;
+use endpoint::{EndpointKind, ServerEndpoint};
+use launch::Launch;
+use programs::working_folder;
 pub use programs::{Programs, find, tool};
 
 /// The database inside the server.
 const DATABASE: &str = "lukasa";
-/// Time limit of a start: after a crash the server replays its log first.
-const START_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a stopped server may take until its process has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a server that ends is started again within [`RESTART_PERIOD`].
 const MAX_RESTARTS: usize = 5;
 const RESTART_PERIOD: Duration = Duration::from_mins(10);
-/// Longest path of a socket: 103 bytes on macOS, 107 on Linux. The shorter one holds everywhere.
-const MAX_SOCKET_BYTES: usize = 103;
-const SOCKET_NAME: &str = "/.s.PGSQL.5432";
 
 /// Receives the exit status of a server once it has ended.
 type ExitStatusReceiver = watch::Receiver<Option<String>>;
@@ -45,13 +46,11 @@ pub struct ManagedPostgres {
     data: PathBuf,
     programs: Programs,
     account: Option<Account>,
-    /// The folder of the socket.
-    sockets: PathBuf,
+    endpoint: ServerEndpoint,
     /// The exit status of the last started server, once it has ended.
     exit: Mutex<Option<ExitStatusReceiver>>,
-    // Kept as long as the server runs: the lock, and the socket's folder if it is outside `folder`.
+    /// Kept as long as the server runs.
     _lock: File,
-    _sockets: Option<tempfile::TempDir>,
 }
 
 /// The server of a data folder.
@@ -86,7 +85,8 @@ pub async fn open(
     }
     let account = account::needed(account)?;
     let programs = find(programs, account.as_ref())?;
-    let server = ManagedPostgres::start(programs, folder, account, lock).await?;
+    let server =
+        ManagedPostgres::start(EndpointKind::DEFAULT, programs, folder, account, lock).await?;
     Ok(DataFolderServer::Started(Box::new(server)))
 }
 
@@ -108,12 +108,13 @@ async fn running(folder: &Path) -> anyhow::Result<DataFolderServer> {
 
 impl ManagedPostgres {
     async fn start(
+        kind: EndpointKind,
         programs: Programs,
         folder: &Path,
         account: Option<Account>,
         lock: File,
     ) -> anyhow::Result<Self> {
-        let folder = fs::canonicalize(folder)?;
+        let folder = files::real_path(folder)?;
         // Only the folders created here get the other account as their owner.
         let cluster = folder.join("cluster");
         fs::create_dir_all(&cluster)?;
@@ -124,15 +125,11 @@ impl ManagedPostgres {
         // The stale address file of a killed process would send others to a server that is gone.
         let _ = fs::remove_file(folder.join("url"));
         if !data.join("PG_VERSION").exists() {
-            create_cluster(&programs, &cluster, &data, account.as_ref()).await?;
+            create_cluster(kind, &programs, &cluster, &data, account.as_ref()).await?;
         }
-        let (sockets, elsewhere) = create_socket_folder(&cluster, account.as_ref())?;
-        let url = format!(
-            "postgres://postgres@{}/{DATABASE}?sslmode=disable",
-            crate::url::encoded(&sockets.display().to_string())
-        );
-        let (exit, _lock, _sockets) = (Mutex::default(), lock, elsewhere);
-        let server = Self { url, folder, data, programs, account, sockets, exit, _lock, _sockets };
+        let endpoint = ServerEndpoint::create(kind, &cluster, account.as_ref())?;
+        let (url, exit, _lock) = (endpoint.url(DATABASE), Mutex::default(), lock);
+        let server = Self { url, folder, data, programs, account, endpoint, exit, _lock };
         server.stop_orphan().await?;
         server.launch().await?;
         let created = lukasa_engine::ensure_database(&server.url).await;
@@ -166,7 +163,7 @@ impl ManagedPostgres {
         else {
             return Ok(());
         };
-        if !Path::new("/proc/self").exists() {
+        if !system::process::has_proc() {
             let mut command = self.command("pg_ctl");
             let status = command.arg("status").arg("-D").arg(&self.data).output().await?;
             return if status.status.success() { self.ask_to_stop().await } else { Ok(()) };
@@ -185,7 +182,7 @@ impl ManagedPostgres {
         // for a running server and not start.
         if Path::new("/proc").join(&pid).exists() && self.processes().await?.is_empty() {
             fs::remove_file(&pid_file)?;
-            let _ = fs::remove_file(self.sockets.join(".s.PGSQL.5432.lock"));
+            self.endpoint.remove_lock();
         }
         Ok(())
     }
@@ -198,7 +195,7 @@ impl ManagedPostgres {
         let mut command = Command::new("sh");
         command.args(["-c", LIST_SCRIPT, "sh"]).arg(&self.data).current_dir("/");
         if let Some(account) = &self.account {
-            account.apply_to(&mut command);
+            account.apply_to(command.as_std_mut());
         }
         let output = command.output().await.context("could not run sh")?;
         let output = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -216,52 +213,21 @@ impl ManagedPostgres {
     }
 
     async fn launch(&self) -> anyhow::Result<()> {
-        let log = self.folder.join("postgres.log");
-        let out = File::options().create(true).append(true).open(&log)?;
-        let mut command = self.command("postgres");
-        command.arg("-D").arg(&self.data).arg("-k").arg(&self.sockets);
+        let mut settings = self.endpoint.settings();
         // Images of pages are most of the log of a small memory.
-        for setting in [
-            "listen_addresses=",
-            "max_connections=60",
-            "jit=off",
-            "port=5432",
-            "wal_compression=on",
-        ] {
-            command.args(["-c", setting]);
-        }
-        // In its own process group: Ctrl-C must reach only Lukasa, which first finishes its requests.
-        command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
-        let mut child = command.spawn().context("could not start PostgreSQL")?;
-        let pid = child.id().unwrap_or(0);
-        let (sender, ended) = watch::channel(None);
-        tokio::spawn(async move {
-            let how = match child.wait().await {
-                Ok(status) => status.to_string(),
-                Err(error) => error.to_string(),
-            };
-            let _ = sender.send(Some(how));
-        });
-        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended.clone());
-        let rounds = START_TIMEOUT.as_millis() / 50;
-        for _ in 0..rounds {
-            if let Some(how) = ended.borrow().clone() {
-                bail!(
-                    "PostgreSQL exited while it started ({how}); the last lines of {}:\n{}",
-                    log.display(),
-                    tail(&log)
-                );
-            }
-            if is_ready(&self.data, pid) {
-                return Ok(());
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        bail!(
-            "PostgreSQL was not ready after {} seconds; its log is {}",
-            START_TIMEOUT.as_secs(),
-            log.display()
-        )
+        let more = ["max_connections=60", "jit=off", "wal_compression=on"];
+        settings.extend(more.map(String::from));
+        let launch = Launch {
+            programs: &self.programs,
+            account: self.account.as_ref(),
+            data: &self.data,
+            log: &self.folder.join("postgres.log"),
+            settings: &settings,
+        };
+        let mut started = launch.start()?;
+        let ended = started.ended.clone();
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+        launch.wait_until_ready(&mut started).await
     }
 
     /// Waits until the server has ended and returns its exit status.
@@ -322,11 +288,12 @@ impl Drop for ManagedPostgres {
             return;
         }
         let _ = fs::remove_file(self.folder.join("url"));
-        let mut command = std::process::Command::new(self.programs.folder().join("pg_ctl"));
+        let mut command = std::process::Command::new(self.programs.path("pg_ctl"));
         command.args(["stop", "-m", "fast", "-w", "-t", "30", "-D"]).arg(&self.data);
-        command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+        command.current_dir(working_folder(self.programs.folder()));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(account) = &self.account {
-            account.apply_to_std(&mut command);
+            account.apply_to(&mut command);
         }
         let _ = command.status();
     }
@@ -335,15 +302,15 @@ impl Drop for ManagedPostgres {
 /// A command for one of PostgreSQL's programs, run as `account` and without the `PG*` variables of
 /// the user's environment.
 fn command(programs: &Programs, program: &str, account: Option<&Account>) -> Command {
-    let mut command = Command::new(programs.folder().join(program));
-    command.current_dir("/");
+    let mut command = Command::new(programs.path(program));
+    command.current_dir(working_folder(programs.folder()));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PG") {
             command.env_remove(&name);
         }
     }
     if let Some(account) = account {
-        account.apply_to(&mut command);
+        account.apply_to(command.as_std_mut());
     }
     command
 }
@@ -351,6 +318,7 @@ fn command(programs: &Programs, program: &str, account: Option<&Account>) -> Com
 /// Runs `initdb` in a temporary folder and renames it: an interrupted attempt leaves nothing that
 /// looks like a database.
 async fn create_cluster(
+    kind: EndpointKind,
     programs: &Programs,
     cluster: &Path,
     data: &Path,
@@ -367,52 +335,14 @@ async fn create_cluster(
         fs::remove_dir_all(&new)?;
     }
     let mut initdb = command(programs, "initdb", account);
-    initdb.arg("-D").arg(&new).args([
-        "--username=postgres",
-        "--auth=trust",
-        "--encoding=UTF8",
-        "--locale-provider=builtin",
-        "--locale=C.UTF-8",
-        "--no-instructions",
-    ]);
+    initdb.arg("-D").arg(&new);
+    initdb.args(["--username=postgres", "--encoding=UTF8", "--no-instructions"]);
+    initdb.args(kind.initdb_arguments(cluster, account)?);
     let done = initdb.output().await.context("could not run initdb")?;
     if !done.status.success() {
         bail!("initdb failed: {}", String::from_utf8_lossy(&done.stderr).trim());
     }
     fs::rename(&new, data).with_context(|| format!("cannot write {}", data.display()))
-}
-
-/// Creates the folder of the socket: inside the data folder, or in /tmp if that path is too long for
-/// the kernel. Its mode 0700 is what keeps other accounts out of the database.
-fn create_socket_folder(
-    cluster: &Path,
-    account: Option<&Account>,
-) -> anyhow::Result<(PathBuf, Option<tempfile::TempDir>)> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let inside = cluster.join("socket");
-    let (path, elsewhere) = match inside.as_os_str().len() + SOCKET_NAME.len() <= MAX_SOCKET_BYTES {
-        true => {
-            fs::create_dir_all(&inside)?;
-            (inside, None)
-        }
-        false => {
-            let short = tempfile::Builder::new().prefix("lukasa-").tempdir_in("/tmp")?;
-            (short.path().to_owned(), Some(short))
-        }
-    };
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
-    if let Some(account) = account {
-        account.take_ownership(&path)?;
-    }
-    Ok((path, elsewhere))
-}
-
-/// Whether the server with this PID is ready: `postmaster.pid` has the PID in its first line and the
-/// status in its eighth. A file with another PID was left by a killed server.
-fn is_ready(data: &Path, pid: u32) -> bool {
-    let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
-    let mut lines = text.lines().map(str::trim);
-    lines.next() == Some(pid.to_string().as_str()) && lines.nth(6) == Some("ready")
 }
 
 fn first_line(text: &str) -> Option<String> {
@@ -431,42 +361,60 @@ fn tail(log: &Path) -> String {
     lines[from..].iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a file that only its owner can read. The folder of the socket is what protects the
-/// database; the address is kept private all the same.
+/// Writes a file that only its owner can read: it may contain the password of the database.
 fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut file =
-        File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
-    Ok(file.write_all(text.as_bytes())?)
+    Ok(files::create_private(path)?.write_all(text.as_bytes())?)
 }
 
 /// The default data folder. For root it is below /var/lib, because the account that PostgreSQL runs
 /// as cannot enter root's home.
 pub fn default_data_folder() -> PathBuf {
-    if account::is_root() {
-        return PathBuf::from("/var/lib/lukasa");
+    match system::account::is_root() {
+        true => PathBuf::from("/var/lib/lukasa"),
+        false => folders::data().join("lukasa"),
     }
-    let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    data.unwrap_or_else(|| home().join(".local/share")).join("lukasa")
 }
 
+// Run by root, PostgreSQL is of another account, which has to enter the folder.
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
-    #[test]
-    fn socket_path_is_short_enough_for_every_system() {
-        // The default folder for temporary files may have a long path.
-        let place = tempfile::tempdir_in("/tmp").unwrap();
-        for wanted in [80, 103, 104, 107, 130] {
-            let rest =
-                wanted - place.path().as_os_str().len() - "//socket".len() - SOCKET_NAME.len();
-            let cluster = place.path().join("d".repeat(rest));
-            let (folder, elsewhere) = create_socket_folder(&cluster, None).unwrap();
-            assert_eq!(elsewhere.is_some(), wanted > 103, "{wanted}");
-            assert!(folder.as_os_str().len() + SOCKET_NAME.len() <= 103, "{}", folder.display());
+    /// The programs of the private PostgreSQL of the tests.
+    fn programs() -> PathBuf {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres");
+        let output = std::process::Command::new(script).arg("bin").output().unwrap();
+        PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+    }
+
+    #[tokio::test]
+    async fn managed_postgres_on_a_port_needs_its_password() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("data");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let account = account::needed(None).unwrap();
+        let start = async || {
+            let lock = File::create(folder.join("lock")).unwrap();
+            let programs = find(Some(&programs()), account.as_ref()).unwrap();
+            let (kind, account) = (EndpointKind::Port, account.clone());
+            ManagedPostgres::start(kind, programs, &folder, account, lock).await.unwrap()
+        };
+        for _ in 0..2 {
+            // The second one starts with the password of the first.
+            let server = start().await;
+            let url = server.url().to_owned();
+            assert!(url.contains("@127.0.0.1:"), "{url}");
+            lukasa_engine::ensure_database(&url).await.unwrap();
+            let (password, _) = url.split_once('@').unwrap();
+            let password = password.rsplit_once(':').unwrap().1;
+            let wrong = url.replace(password, "wrong");
+            assert!(lukasa_engine::ensure_database(&wrong).await.is_err());
+            server.stop().await.unwrap();
         }
     }
 }

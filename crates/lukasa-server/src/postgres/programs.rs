@@ -1,6 +1,7 @@
 //! Finds PostgreSQL's programs: in the configured folder, beside Lukasa, in the data folder, or where
 //! the common packages install them.
 
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +13,7 @@ use super::{Account, default_data_folder};
 const REQUIRED: [&str; 3] = ["postgres", "initdb", "pg_ctl"];
 const MIN_MAJOR_VERSION: u32 = 18;
 /// Where Debian, Fedora, Homebrew, Postgres.app and builds from source install the programs.
+#[cfg(unix)]
 const SYSTEM_FOLDERS: [&str; 7] = [
     "/usr/lib/postgresql/18/bin",
     "/usr/pgsql-18/bin",
@@ -21,6 +23,9 @@ const SYSTEM_FOLDERS: [&str; 7] = [
     "/usr/local/pgsql/bin",
     "/usr/bin",
 ];
+/// Where EDB's installer puts the programs. Every user may create other folders in the root of the drive.
+#[cfg(windows)]
+const SYSTEM_FOLDERS: [&str; 1] = ["C:\\Program Files\\PostgreSQL\\18\\bin"];
 
 /// A folder with the programs of a usable PostgreSQL, and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,9 +39,24 @@ impl Programs {
         &self.folder
     }
 
+    /// The path of one of the programs.
+    pub fn path(&self, name: &str) -> PathBuf {
+        program_in(&self.folder, name)
+    }
+
     pub fn version(&self) -> &str {
         &self.version
     }
+}
+
+/// The working directory of one of the programs of a folder. The account that PostgreSQL runs as may have no
+/// access to the current one; Windows also looks for libraries in it.
+pub(super) fn working_folder(folder: &Path) -> &Path {
+    if cfg!(windows) { folder } else { Path::new("/") }
+}
+
+fn program_in(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}{EXE_SUFFIX}"))
 }
 
 /// The first folder that has everything. If a folder is configured, only that one is examined.
@@ -70,7 +90,7 @@ pub fn tool(name: &str, named: Option<&Path>) -> anyhow::Result<PathBuf> {
     if named.is_none() {
         folders.extend(std::env::split_paths(&paths));
     }
-    match folders.into_iter().map(|folder| folder.join(name)).find(|file| file.is_file()) {
+    match folders.iter().map(|folder| program_in(folder, name)).find(|file| file.is_file()) {
         Some(file) => Ok(file),
         None => bail!(
             "there is no {name} on this machine\n  next: install PostgreSQL's client programs \
@@ -113,19 +133,19 @@ fn candidates(named: Option<&Path>) -> Vec<PathBuf> {
 
 /// The programs of a folder. `Err(None)` if it has none, otherwise the reason they are not usable.
 fn inspect(folder: &Path, account: Option<&Account>) -> Result<Programs, Option<String>> {
-    if !folder.join("postgres").is_file() {
+    if !program_in(folder, "postgres").is_file() {
         return Err(None);
     }
     for name in REQUIRED {
-        if !folder.join(name).is_file() {
+        if !program_in(folder, name).is_file() {
             return Err(Some(format!("{name} is missing")));
         }
     }
     // Run as the account that will run the server, which has to have access to the folder.
-    let mut command = Command::new(folder.join("postgres"));
-    command.arg("--version").current_dir("/");
+    let mut command = Command::new(program_in(folder, "postgres"));
+    command.arg("--version").current_dir(working_folder(folder));
     if let Some(account) = account {
-        account.apply_to_std(&mut command);
+        account.apply_to(&mut command);
     }
     let output = command.output().ok().filter(|output| output.status.success());
     let Some(output) = output else {
@@ -160,13 +180,15 @@ fn has_pgvector(folder: &Path, major: u32) -> bool {
         folder.join(format!("../share/postgresql@{major}")),
         PathBuf::from(format!("/usr/share/postgresql/{major}")),
     ];
-    if let Ok(output) = Command::new(folder.join("pg_config")).arg("--sharedir").output() {
+    if let Ok(output) = Command::new(program_in(folder, "pg_config")).arg("--sharedir").output() {
         shares.push(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
     }
     shares.iter().any(|share| share.join("extension/vector.control").is_file())
 }
 
+// The programs of these tests are shell scripts.
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;

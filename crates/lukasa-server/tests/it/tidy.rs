@@ -8,6 +8,7 @@ mod codes;
 mod declared;
 mod migrations;
 mod modules;
+mod systems;
 mod vocabulary;
 
 use std::fs;
@@ -17,7 +18,7 @@ use lukasa_store::tables::USER_TABLES;
 
 type Rule = fn(&str, &str) -> Vec<String>;
 
-const RULES: [(&str, Rule); 14] = [
+const RULES: [(&str, Rule); 15] = [
     ("length", file_length),
     ("names", empty_names),
     ("docs", inner_docs),
@@ -28,6 +29,7 @@ const RULES: [(&str, Rule); 14] = [
     ("member", scope_of_a_caller),
     ("migrations", migrations::online_migrations),
     ("machine", machine_paths),
+    ("systems", systems::one_place_for_systems),
     ("name", former_name),
     ("words", vocabulary::words),
     ("plain names", vocabulary::names),

@@ -40,6 +40,8 @@ pub struct Assistant {
     file: &'static str,
     /// The same on macOS, if it differs.
     mac_file: Option<&'static str>,
+    /// The same on Windows, if it differs.
+    windows_file: Option<&'static str>,
     /// A folder that exists if it is installed; empty for the folder of the file.
     mark: &'static str,
     form: Form,
@@ -55,6 +57,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Claude Code",
         file: ".claude.json",
         mac_file: None,
+        windows_file: None,
         mark: ".claude",
         form: json_form("mcpServers", true, Some("url")),
     },
@@ -63,6 +66,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Claude Desktop",
         file: ".config/Claude/claude_desktop_config.json",
         mac_file: Some("Library/Application Support/Claude/claude_desktop_config.json"),
+        windows_file: Some("AppData/Roaming/Claude/claude_desktop_config.json"),
         mark: "",
         form: json_form("mcpServers", false, None),
     },
@@ -71,6 +75,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Cursor",
         file: ".cursor/mcp.json",
         mac_file: None,
+        windows_file: None,
         mark: "",
         form: json_form("mcpServers", false, Some("url")),
     },
@@ -79,6 +84,7 @@ pub const ALL: [Assistant; 8] = [
         title: "VS Code",
         file: ".config/Code/User/mcp.json",
         mac_file: Some("Library/Application Support/Code/User/mcp.json"),
+        windows_file: Some("AppData/Roaming/Code/User/mcp.json"),
         mark: "",
         form: json_form("servers", true, Some("url")),
     },
@@ -87,6 +93,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Codex",
         file: ".codex/config.toml",
         mac_file: None,
+        windows_file: None,
         mark: "",
         form: Form::Toml,
     },
@@ -95,6 +102,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Gemini CLI",
         file: ".gemini/settings.json",
         mac_file: None,
+        windows_file: None,
         mark: "",
         form: json_form("mcpServers", false, Some("httpUrl")),
     },
@@ -103,6 +111,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Windsurf",
         file: ".codeium/windsurf/mcp_config.json",
         mac_file: None,
+        windows_file: None,
         mark: "",
         form: json_form("mcpServers", false, Some("serverUrl")),
     },
@@ -111,6 +120,7 @@ pub const ALL: [Assistant; 8] = [
         title: "Goose",
         file: ".config/goose/config.yaml",
         mac_file: None,
+        windows_file: Some("AppData/Roaming/Block/goose/config/config.yaml"),
         mark: "",
         form: Form::Yaml,
     },
@@ -118,10 +128,16 @@ pub const ALL: [Assistant; 8] = [
 
 impl Assistant {
     pub fn file(&self, home: &Path) -> PathBuf {
-        match self.mac_file.filter(|_| cfg!(target_os = "macos")) {
-            Some(file) => home.join(file),
-            None => home.join(self.file),
-        }
+        home.join(self.file_on(std::env::consts::OS))
+    }
+
+    fn file_on(&self, system: &str) -> &'static str {
+        let own = match system {
+            "macos" => self.mac_file,
+            "windows" => self.windows_file,
+            _ => None,
+        };
+        own.unwrap_or(self.file)
     }
 
     /// Whether it seems to be installed: its file or its folder exists.
@@ -242,4 +258,22 @@ fn as_yaml(entry: &ServerEntry) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assistants_have_their_file_of_each_system() {
+        let files = |name: &str| {
+            let found = ALL.iter().find(|assistant| assistant.name == name).unwrap();
+            ["linux", "macos", "windows"].map(|system| found.file_on(system))
+        };
+        assert_eq!(files("cursor"), [".cursor/mcp.json"; 3]);
+        let [linux, mac, windows] = files("claude-desktop");
+        assert!(linux.starts_with(".config/Claude/"), "{linux}");
+        assert!(mac.starts_with("Library/Application Support/Claude/"), "{mac}");
+        assert!(windows.starts_with("AppData/Roaming/Claude/"), "{windows}");
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::assistants::Assistant;
+use crate::system::files;
 
 /// The folder of the backups, below the home folder.
 pub struct ConfigBackups {
@@ -70,17 +70,16 @@ impl ConfigBackups {
         };
         fs::create_dir_all(&self.folder)
             .with_context(|| format!("cannot create {}", self.folder.display()))?;
-        replace(&self.backup(assistant), &first.1, Some(0o600))?;
+        replace(&self.backup(assistant), &first.1, true)?;
         let record = json!({ "assistant": assistant.name, "file": file, "existed": first.0,
             "after_sha256": sha256(new.as_bytes()) });
-        replace(&self.record_file(assistant), record.to_string().as_bytes(), Some(0o600))?;
+        replace(&self.record_file(assistant), record.to_string().as_bytes(), true)?;
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
         }
         // A new file may contain a key, so only its owner may read it.
-        let mode = now.is_none().then_some(0o600);
-        replace(file, new.as_bytes(), mode)
+        replace(file, new.as_bytes(), now.is_none())
     }
 
     /// Restores a file, or takes Lukasa's entry out of one that was changed since.
@@ -98,7 +97,7 @@ impl ConfigBackups {
         let done = match record.filter(|record| record.after_sha256 == sha256(&now)) {
             Some(record) if record.existed => {
                 if !dry_run {
-                    replace(file, &record.before, None)?;
+                    replace(file, &record.before, false)?;
                 }
                 UndoResult::Restored
             }
@@ -115,7 +114,7 @@ impl ConfigBackups {
                     None => UndoResult::NotThere,
                     Some(bare) => {
                         if !dry_run {
-                            replace(file, bare.as_bytes(), None)?;
+                            replace(file, bare.as_bytes(), false)?;
                         }
                         UndoResult::TakenOut
                     }
@@ -155,15 +154,16 @@ pub fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Replaces a file atomically and keeps its permissions. A symbolic link stays one.
-fn replace(file: &Path, bytes: &[u8], mode: Option<u32>) -> anyhow::Result<()> {
+/// Replaces a file atomically. It keeps its permissions, unless it `is_private`: then only its owner can
+/// read it. A symbolic link stays one.
+fn replace(file: &Path, bytes: &[u8], is_private: bool) -> anyhow::Result<()> {
     let write_error = || format!("cannot write {}", file.display());
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = target.parent().unwrap_or(Path::new("."));
     let mut part = tempfile::NamedTempFile::new_in(folder).with_context(write_error)?;
     part.write_all(bytes).with_context(write_error)?;
-    let current = fs::metadata(&target).ok().map(|metadata| metadata.permissions());
-    let wanted = mode.map(fs::Permissions::from_mode).or(current);
+    let current = || fs::metadata(&target).ok().map(|metadata| metadata.permissions());
+    let wanted = if is_private { files::private_permissions() } else { current() };
     if let Some(permissions) = wanted {
         part.as_file().set_permissions(permissions).with_context(write_error)?;
     }

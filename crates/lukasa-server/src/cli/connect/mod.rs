@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::client::{ServerArgs, ServerError, ask};
 use super::show::{BAD, DIM, GOOD, ODD, Table, count, line_diff, paint};
 use super::{AlreadyReported, FormatArgs, program, say, say_json};
+use crate::system::folders::HOME_VARIABLE;
 use assistants::{ALL, Assistant, ServerEntry};
 use backups::{ConfigBackups, UndoResult, read};
 use handshake::Handshake;
@@ -61,7 +62,7 @@ pub struct ConnectArgs {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// The home folder with the assistants' files
-    #[arg(long, env = "HOME", hide_env = true, value_name = "FOLDER")]
+    #[arg(long, env = HOME_VARIABLE, hide_env = true, value_name = "FOLDER")]
     home: PathBuf,
     #[command(flatten)]
     format: FormatArgs,

@@ -465,8 +465,7 @@ async fn disk(connect: &ConnectOptions, managed: Option<&ManagedPostgres>) -> Op
         None => lukasa_engine::data_directory(connect).await.ok().flatten().map(PathBuf::from),
     };
     let folder = folder.filter(|folder| folder.exists())?;
-    let stat = rustix::fs::statvfs(&folder).ok()?;
-    let free = stat.f_bavail * stat.f_frsize;
+    let free = crate::system::disk::free_bytes(&folder)?;
     let found = format!("{:.1} GB free at {}", free as f64 / 1e9, folder.display());
     let fix = "free some space, or move the database: it stops when the disk is full";
     Some(Check::new("disk", free >= MIN_FREE_BYTES, found, fix))

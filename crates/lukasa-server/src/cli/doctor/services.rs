@@ -1,7 +1,6 @@
 //! Checks beside the database: the running server, its service file, the identity provider, the
 //! collector of traces, and the audit log. What is not configured has no check.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use lukasa_core::TenantId;
@@ -109,7 +108,7 @@ impl DoctorArgs {
 /// Whether the program of the installed service exists, if a service is installed.
 fn service_file() -> Option<Check> {
     const FIX: &str = "run `lukasa service install` again: the program was moved or removed";
-    let home = std::env::var_os("HOME").map(PathBuf::from)?;
+    let home = crate::system::folders::home()?;
     let program = installed_program(&home)?;
     let there = program.is_file();
     let word = if there { "starts" } else { "is installed for a missing program," };

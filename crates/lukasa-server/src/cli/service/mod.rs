@@ -16,6 +16,7 @@ use super::serve::ServeArgs;
 use super::show::{BAD, DIM, GOOD, paint};
 use super::{AlreadyReported, FormatArgs, program, say, say_json};
 use crate::postgres;
+use crate::system::folders::HOME_VARIABLE;
 use unit::{LAUNCHD_LABEL, ServiceSpec, has_authentication, listen_address, program_path};
 
 /// The name of the unit.
@@ -48,7 +49,7 @@ pub enum ServiceCommand {
 #[derive(Debug, Args)]
 pub struct ServiceArgs {
     /// The home folder with the service's file
-    #[arg(long, env = "HOME", hide_env = true, value_name = "FOLDER")]
+    #[arg(long, env = HOME_VARIABLE, hide_env = true, value_name = "FOLDER")]
     home: PathBuf,
     #[command(flatten)]
     format: FormatArgs,
@@ -191,8 +192,8 @@ fn systemctl(arguments: &[&str]) -> anyhow::Result<Output> {
     match Command::new("systemctl").arg("--user").args(arguments).output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
             "there is no systemd on this machine: `systemctl` was not found\n  next: let the init system \
-             of this machine start `lukasa serve`, or let an assistant start it: `lukasa connect`; \
-             `lukasa service install --print` prints the unit"
+             of this machine (Windows: the Task Scheduler) start `lukasa serve`, or let an assistant start \
+             it: `lukasa connect`; `lukasa service install --print` prints the unit"
         ),
         output => output.context("could not run systemctl"),
     }
