@@ -26,6 +26,10 @@ impl HiddenDomains {
         }
     }
 
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.0
+    }
+
     pub(crate) fn hides(&self, version: &Version) -> bool {
         version.claim.domain.as_ref().is_some_and(|domain| self.0.contains(domain))
     }

@@ -12,7 +12,7 @@ use lukasa_core::cluster::{Cluster, clusters};
 use lukasa_core::quality::{Quality, QualityCounts};
 use lukasa_core::{Caller, Tier, Timestamp, Verb, Version};
 use lukasa_store::insights::{self as kept, DailyModelCalls, DailyRecalls};
-use lukasa_store::{calibration, context, domain, portrait, quality, recallable};
+use lukasa_store::{blocks, calibration, context, domain, portrait, quality, recallable};
 
 use crate::error::{Error, Result};
 use crate::parts::Parts;
@@ -175,6 +175,7 @@ impl Statistics {
     /// Reads all of a user's memory, and counts and hashes it.
     pub async fn summary(&self, caller: &Caller, now: Timestamp) -> Result<MemorySummary> {
         let scope = self.transactions.read(caller, now).await?;
+        blocks::allow_long_statements(&scope).await?;
         summarize(&scope, &self.parts.cpu).await
     }
 }

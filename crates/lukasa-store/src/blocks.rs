@@ -13,6 +13,13 @@ pub const BLOCK_ROWS: usize = 1_000;
 /// A block ends with the row with which it reaches this size.
 pub const BLOCK_BYTES: usize = 1 << 20;
 
+/// Lets the statements of this transaction take as long as a request about a whole memory may: the time in
+/// which their rows are compressed or hashed counts as theirs.
+pub async fn allow_long_statements(scope: &Scope) -> Result<()> {
+    scope.query("set local statement_timeout = '600s'", &[]).await?;
+    Ok(())
+}
+
 /// Rows that were read together.
 #[derive(Debug)]
 pub struct RowBlock<T> {

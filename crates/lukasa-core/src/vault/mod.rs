@@ -21,6 +21,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use lukasa_text::screen::sensitive;
 use serde::{Deserialize, Serialize};
 
 use crate::episode::Episode;
@@ -61,12 +62,39 @@ pub struct VaultContents {
     pub episodes: Vec<Episode>,
 }
 
-/// Whether a request about these projects sees a fact with these known versions: its line belongs to
-/// one of them.
-pub fn is_seen(known: &[&Version], projects: &ProjectScope, now: Timestamp) -> bool {
-    *projects == ProjectScope::All
-        || shown(known, now)
-            .is_some_and(|(version, _)| projects.admits(version.claim.project.as_ref()))
+/// The part of a memory that a request sees: facts of these projects and of no hidden domain.
+#[derive(Debug, Clone)]
+pub struct VisiblePart {
+    pub projects: ProjectScope,
+    pub hidden_domains: Vec<String>,
+}
+
+impl VisiblePart {
+    pub fn all() -> Self {
+        Self { projects: ProjectScope::All, hidden_domains: Vec::new() }
+    }
+
+    /// Whether it has a fact with these known versions, by the one in its line.
+    pub fn has_fact(&self, known: &[&Version], now: Timestamp) -> bool {
+        if self.projects == ProjectScope::All && self.hidden_domains.is_empty() {
+            return true;
+        }
+        shown(known, now).is_some_and(|(version, _)| {
+            let is_hidden = |domain: &String| self.hidden_domains.contains(domain);
+            self.projects.admits(version.claim.project.as_ref())
+                && !version.claim.domain.as_ref().is_some_and(is_hidden)
+        })
+    }
+
+    /// Whether it has an episode of these projects, by its words.
+    pub fn has_episode(&self, episode: &Episode) -> bool {
+        let texts = [episode.title.as_deref().unwrap_or_default(), &episode.summary];
+        let closed = |text: &&str| {
+            let domains = sensitive::domains(text);
+            domains.into_iter().any(|found| self.hidden_domains.iter().any(|one| one == found))
+        };
+        self.hidden_domains.is_empty() || !texts.iter().any(closed)
+    }
 }
 
 /// Something in a file that cannot be applied.

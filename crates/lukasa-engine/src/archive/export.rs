@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use lukasa_core::archive::DomainLine;
 use lukasa_core::policy::Patch;
-use lukasa_core::vault::PreservedParts;
+use lukasa_core::vault::{PreservedParts, VisiblePart};
 use lukasa_core::{
-    Caller, Domain, Episode, Link, Observation, Operation, ProjectScope, Session, Timestamp, Turn,
-    Version,
+    Caller, Domain, Episode, Link, Observation, Operation, Session, Timestamp, Turn, Version,
 };
-use lukasa_store::blocks::Blocks;
+use lukasa_store::blocks::{self, Blocks};
 use lukasa_store::context::Usage;
 use lukasa_store::{Scope, domain, everything, policy};
 
@@ -30,8 +29,10 @@ pub struct ExportSnapshot {
 impl Archives {
     /// Opens an export of a user's memory.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<ExportSnapshot> {
-        let scope = self.transactions.read(caller, now).await?;
+        // First, because it needs a connection of its own.
         self.audit.record_export(caller, "archive", now).await?;
+        let scope = self.transactions.read(caller, now).await?;
+        blocks::allow_long_statements(&scope).await?;
         Ok(ExportSnapshot { scope, cpu: self.parts.cpu.clone() })
     }
 }
@@ -44,7 +45,7 @@ impl ExportSnapshot {
 
     /// Writes the readable pages into a sink: the files of the vault, without its hidden files.
     pub async fn write_pages<S: FileSink>(&self, now: Timestamp, sink: S) -> Result<S> {
-        let files = MemoryFiles::open(&self.scope, &self.cpu, &ProjectScope::All, now).await?;
+        let files = MemoryFiles::open(&self.scope, &self.cpu, &VisiblePart::all(), now).await?;
         let outline = Arc::clone(files.outline());
         let list = move || FileList::of(&outline, &PreservedParts::default(), Vec::new());
         files.write(self.cpu.run(list).await?, Vec::new(), sink).await

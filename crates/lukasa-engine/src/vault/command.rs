@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lukasa_core::vault::{
     self, Base, File, Home, MissingContent, Outline, ParsedVault, PlannedChange, PreservedParts,
-    VaultContents,
+    VaultContents, VisiblePart,
 };
 use lukasa_core::{Caller, OperationId, ProjectScope, Timestamp, Version};
 use lukasa_store::{Scope, fact};
@@ -16,6 +16,7 @@ use super::Vault;
 use super::apply::PlanRun;
 use super::files::{FileList, FileSink, MemoryFiles};
 use super::related::RelatedContents;
+use crate::closed_domains::HiddenDomains;
 use crate::error::Result;
 use crate::request::Request;
 use crate::transaction::{Outcome, WriteStart};
@@ -50,12 +51,13 @@ impl Vault {
                 return Ok(command_answer(Ok(message), operation));
             }
         };
-        let (answer, read) = match self.edit(&writing.scope, command, projects, now).await? {
+        let part = visible_part(&writing.scope, &request.caller, projects).await?;
+        let (answer, read) = match self.edit(&writing.scope, command, &part, now).await? {
             Ok(edited) => edited,
             Err(refused) => return Ok(command_answer(Err(refused), None)),
         };
         let (scope, read) = (&writing.scope, Arc::new(read));
-        let related = RelatedContents::load(scope, &self.parts.cpu, &read, projects, now).await?;
+        let related = RelatedContents::load(scope, &self.parts.cpu, &read, &part, now).await?;
         let missing = MissingContent::default();
         let (contents, mut plan) = self.make_plan(read, related.contents, missing, now).await?;
         for step in &mut plan.steps {
@@ -85,9 +87,10 @@ impl Vault {
         projects: &ProjectScope,
         now: Timestamp,
     ) -> Result<CommandAnswer> {
-        let scope = self.transactions.read(caller, now).await?;
         self.audit.record_export(caller, "vault", now).await?;
-        let files = MemoryFiles::open(&scope, &self.parts.cpu, projects, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
+        let part = visible_part(&scope, caller, projects).await?;
+        let files = MemoryFiles::open(&scope, &self.parts.cpu, &part, now).await?;
         let found = CommandFiles::of(command.clone(), BTreeSet::new());
         let found = self.write_files(&files, found).await?;
         drop(scope);
@@ -100,10 +103,10 @@ impl Vault {
         &self,
         scope: &Scope,
         command: &Command,
-        projects: &ProjectScope,
+        part: &VisiblePart,
         now: Timestamp,
     ) -> Result<std::result::Result<(String, ParsedVault), String>> {
-        let files = MemoryFiles::open(scope, &self.parts.cpu, projects, now).await?;
+        let files = MemoryFiles::open(scope, &self.parts.cpu, part, now).await?;
         // Files with a line whose mark the edited text has too.
         let mut also = BTreeSet::new();
         loop {
@@ -235,4 +238,14 @@ fn command_answer(answer: Result<String, String>, operation: Option<OperationId>
     let failed = answer.is_err();
     let text = answer.unwrap_or_else(|refused| refused);
     CommandAnswer { text, failed, operation }
+}
+
+/// What the caller of a command sees.
+async fn visible_part(
+    scope: &Scope,
+    caller: &Caller,
+    projects: &ProjectScope,
+) -> Result<VisiblePart> {
+    let hidden_domains = HiddenDomains::load(scope, caller).await?.into_names();
+    Ok(VisiblePart { projects: projects.clone(), hidden_domains })
 }

@@ -48,6 +48,7 @@ pub(crate) struct MemoryFiles<'a> {
     outline: Arc<Outline>,
     /// Sessions whose episodes are not seen.
     hidden: Arc<BTreeSet<String>>,
+    part: VisiblePart,
 }
 
 /// Files in the order in which they are written.
@@ -89,31 +90,38 @@ impl FileList {
 }
 
 impl<'a> MemoryFiles<'a> {
-    /// Finds the lines of what is seen in these projects.
+    /// Finds the lines of this part of the memory.
     pub(crate) async fn open(
         scope: &'a Scope,
         cpu: &'a CpuPool,
-        projects: &ProjectScope,
+        part: &VisiblePart,
         now: Timestamp,
     ) -> Result<Self> {
         let mut hidden = BTreeSet::new();
-        if *projects != ProjectScope::All {
+        if part.projects != ProjectScope::All {
             let sessions = passage::session_projects(scope).await?.into_iter();
-            let sessions = sessions.filter(|(_, project)| !projects.admits(Some(project)));
+            let sessions = sessions.filter(|(_, project)| !part.projects.admits(Some(project)));
             hidden.extend(sessions.map(|(session, _)| session));
         }
         let mut outline = Outline::default();
         let mut blocks = FactBlocks::open(scope).await?;
         while let Some(block) = blocks.next().await? {
-            let (projects, is_large) = (projects.clone(), block.is_large);
+            let (part, is_large) = (part.clone(), block.is_large);
             let add = move || {
-                let seen = block.facts().filter(|known| vault::is_seen(known, &projects, now));
+                let seen = block.facts().filter(|known| part.has_fact(known, now));
                 seen.for_each(|known| outline.push(&known, now));
                 outline
             };
             outline = cpu.run_if(is_large, add).await?;
         }
-        Ok(Self { scope, cpu, now, outline: Arc::new(outline), hidden: Arc::new(hidden) })
+        Ok(Self {
+            scope,
+            cpu,
+            now,
+            outline: Arc::new(outline),
+            hidden: Arc::new(hidden),
+            part: part.clone(),
+        })
     }
 
     /// The places of the lines.
@@ -205,9 +213,13 @@ impl<'a> MemoryFiles<'a> {
         let mut pages = EpisodePages { stay: stay.into(), ..EpisodePages::default() };
         let mut blocks = everything::episode_blocks(self.scope).await?;
         while let Some(block) = blocks.next().await? {
-            let (hidden, is_large) = (Arc::clone(&self.hidden), block.bytes > LARGE_TEXT_CHARS);
+            let (hidden, part) = (Arc::clone(&self.hidden), self.part.clone());
+            let is_large = block.bytes > LARGE_TEXT_CHARS;
             let write = move || {
-                let seen = block.rows.iter().filter(|episode| !hidden.contains(&episode.session));
+                let is_seen = |episode: &&Episode| {
+                    !hidden.contains(&episode.session) && part.has_episode(episode)
+                };
+                let seen = block.rows.iter().filter(is_seen);
                 for episode in seen {
                     pages.write(episode, &mut sink)?;
                 }

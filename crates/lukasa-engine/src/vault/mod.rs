@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 use lukasa_core::vault::{
     self, File, KeptRows, MissingContent, ParsedVault, PreservedParts, SyncPlan, VaultContents,
+    VisiblePart,
 };
-use lukasa_core::{Caller, CallerKind, FactId, OperationId, ProjectScope, Timestamp, Verb};
+use lukasa_core::{Caller, CallerKind, FactId, OperationId, Timestamp, Verb};
+use lukasa_store::blocks;
 use sha2::Sha256;
 
 use crate::audit::AuditLog;
@@ -81,9 +83,11 @@ impl Vault {
         sink: S,
     ) -> Result<S> {
         more.extend(self.portrait_files(caller, &[], now).await?);
-        let scope = self.transactions.read(caller, now).await?;
+        // First, because it needs a connection of its own.
         self.audit.record_export(caller, "vault", now).await?;
-        let files = MemoryFiles::open(&scope, &self.parts.cpu, &ProjectScope::All, now).await?;
+        let scope = self.transactions.read(caller, now).await?;
+        blocks::allow_long_statements(&scope).await?;
+        let files = MemoryFiles::open(&scope, &self.parts.cpu, &VisiblePart::all(), now).await?;
         let outline = Arc::clone(files.outline());
         let list = move || FileList::of(&outline, &PreservedParts::default(), more);
         let list = self.parts.cpu.run(list).await?;
@@ -128,7 +132,7 @@ impl Vault {
         let read = self.read(files).await?;
         let scope = self.transactions.read(caller, now).await?;
         let related =
-            RelatedContents::load(&scope, &self.parts.cpu, &read, &ProjectScope::All, now).await?;
+            RelatedContents::load(&scope, &self.parts.cpu, &read, &VisiblePart::all(), now).await?;
         let missing = related.missing(&scope, &read).await?;
         drop(scope);
         let (_, plan) = self.make_plan(read, related.contents, missing, now).await?;
@@ -152,7 +156,7 @@ impl Vault {
             self.signatures.has_signed_base(caller.tenant, caller.user, files).await?;
         let trusted = base_signed || (trust && caller.kind == CallerKind::Human);
         let read = self.read(files).await?;
-        let (cpu, all) = (&self.parts.cpu, ProjectScope::All);
+        let (cpu, all) = (&self.parts.cpu, VisiblePart::all());
         let (plan, operation) = match self.transactions.begin(request).await? {
             WriteStart::New(writing) => {
                 let related = RelatedContents::load(&writing.scope, cpu, &read, &all, now).await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::try_join;
 use lukasa_core::vault::{self, MissingContent, ParsedVault, VaultContents, VaultSubject};
-use lukasa_core::{FactId, ProjectScope, Timestamp};
+use lukasa_core::{FactId, Timestamp};
 use lukasa_store::{Scope, everything, fact, learning, operation};
 
 use super::fact_blocks::FactBlocks;
@@ -21,12 +21,12 @@ pub(super) struct RelatedContents {
 }
 
 impl RelatedContents {
-    /// Reads what belongs to the files, of what is seen in these projects.
+    /// Reads what belongs to the files, of this part of the memory.
     pub(super) async fn load(
         scope: &Scope,
         cpu: &CpuPool,
         read: &Arc<ParsedVault>,
-        projects: &ProjectScope,
+        part: &VisiblePart,
         now: Timestamp,
     ) -> Result<Self> {
         let read = Arc::clone(read);
@@ -35,9 +35,9 @@ impl RelatedContents {
         let mut blocks = FactBlocks::open(scope).await?;
         while let Some(block) = blocks.next().await? {
             has_any = true;
-            let (subject, projects) = (Arc::clone(&subject), projects.clone());
+            let (subject, part) = (Arc::clone(&subject), part.clone());
             let select = move || {
-                let seen = block.facts().filter(|known| vault::is_seen(known, &projects, now));
+                let seen = block.facts().filter(|known| part.has_fact(known, now));
                 let related = seen.filter(|known| subject.has_fact(known, now));
                 related.flatten().cloned().collect::<Vec<_>>()
             };

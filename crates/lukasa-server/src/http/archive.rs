@@ -41,6 +41,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
     (status = 200, body = [u8], content_type = "application/zip"),
     (status = "default", body = Problem, content_type = "application/problem+json")))]
 pub async fn export(State(app): State<App>, Reader(caller): Reader) -> Result<Response, Problem> {
+    app.limits().take_bulk_slot(&caller).await?;
     let (engine, now) = (app.engine().clone(), app.now());
     let packed = archive::pack(&engine, &caller, now).await.map_err(export_problem)?;
     let length = packed.metadata().map_err(|error| export_problem(error.into()))?.len();

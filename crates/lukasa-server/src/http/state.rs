@@ -60,5 +60,6 @@ pub async fn get_state(
     State(app): State<App>,
     Reader(caller): Reader,
 ) -> Result<Json<StateView>, Problem> {
+    app.limits().take_bulk_slot(&caller).await?;
     Ok(Json(StateView::from(app.engine().insights.summary(&caller, app.now()).await?)))
 }

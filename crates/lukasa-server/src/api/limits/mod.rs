@@ -68,6 +68,9 @@ pub struct Limits {
     chat_slots: KeyedSlots<UserId>,
     /// By tenant and cell, so that requests that wait for one cell do not keep those of another.
     tenant_slots: KeyedSlots<(TenantId, Arc<str>)>,
+    /// Of requests that read a whole memory, on this server and by tenant.
+    bulk_slots: KeyedSlots<()>,
+    tenant_bulk_slots: KeyedSlots<TenantId>,
     streams: OpenStreams,
     /// Set when the server is about to stop: it then reports that it is not ready.
     draining: AtomicBool,
@@ -78,6 +81,8 @@ impl Limits {
     pub fn new(settings: &LimitSettings, pool_size: usize, clock: &ServerClock) -> Self {
         let user_slots = settings.user_concurrency.unwrap_or((pool_size / 2).max(1));
         let tenant_slots = settings.tenant_concurrency.unwrap_or((pool_size * 3 / 4).max(1));
+        // Each holds a connection for reads until the last row has arrived.
+        let bulk_slots = (pool_size / 6).max(1);
         Self {
             bodies: BodyBudget::of_megabytes(settings.body_memory),
             gateway_body_bytes: settings.gateway_body as usize * 1024 * 1024,
@@ -97,6 +102,8 @@ impl Limits {
             user_slots: KeyedSlots::of_size(user_slots),
             chat_slots: KeyedSlots::of_size(settings.chat_concurrency),
             tenant_slots: KeyedSlots::of_size(tenant_slots),
+            bulk_slots: KeyedSlots::of_size(bulk_slots),
+            tenant_bulk_slots: KeyedSlots::of_size((bulk_slots / 2).max(1)),
             streams: OpenStreams::default(),
             draining: AtomicBool::new(false),
         }
@@ -147,6 +154,17 @@ impl Limits {
         let tenant = self.tenant_slots.take(&(caller.tenant, cell)).await;
         let tenant = tenant.map_err(|()| busy("tenant"))?;
         current.hold(user.into_iter().chain(tenant));
+        Ok(())
+    }
+
+    /// Waits for a slot of a request that reads a whole memory, which takes long, so that such requests
+    /// leave connections for all others.
+    pub async fn take_bulk_slot(&self, caller: &Caller) -> Result<(), Problem> {
+        let Some(current) = CurrentRequest::get() else { return Ok(()) };
+        let tenant = self.tenant_bulk_slots.take(&caller.tenant).await;
+        let tenant = tenant.map_err(|()| busy("tenant"))?;
+        let all = self.bulk_slots.take(&()).await.map_err(|()| busy("server"))?;
+        current.hold(tenant.into_iter().chain(all));
         Ok(())
     }
 

@@ -248,6 +248,7 @@ pub async fn get_vault(
     Reader(caller): Reader,
     QueryParams(query): QueryParams<VaultQuery>,
 ) -> Result<Response, Problem> {
+    app.limits().take_bulk_slot(&caller).await?;
     let vault = &app.engine().vault;
     let more = match query.conversations {
         true => vault.export_conversations(&caller, app.now()).await?,
