@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lukasa_core::vault::{
     self, BASE, BaseRow, BaseVersion, File, KeptRows, Outline, PageOutline, PagePart,
-    PreservedParts,
+    PreservedParts, VisiblePart,
 };
 use lukasa_core::{Episode, FactId, Link, ProjectScope, Timestamp, Version, state_hash};
 use lukasa_store::blocks::BLOCK_ROWS;
