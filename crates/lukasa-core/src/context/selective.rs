@@ -175,6 +175,7 @@ const GENERAL_WORDS_RELEVANCE: f32 = 0.15;
 /// Relevance that a turn or an episode needs at least, whatever the message is: a turn is longer than a
 /// memory, so that it shares words with many messages.
 pub const MIN_TURN_RELEVANCE: f32 = 0.15;
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// Queries of at most this many words are names of subjects ("favourite drink") rather than questions.
 const SUBJECT_WORDS: usize = 3;
 
@@ -190,16 +191,24 @@ fn refers_back(text: &str) -> bool {
         || ["私", "僕", "我", "나", "내"].iter().any(|word| text.contains(word))
 }
 
-/// Whether a text in lower case asks for something that no earlier message is about.
+/// Whether a text in lower case is a question or a request.
+fn asks(text: &str) -> bool {
+    text.contains(QUESTION_MARKS) || words(text).next().is_some_and(|first| ASKING.contains(&first))
+}
+
+/// Whether a text in lower case asks for something that no earlier message is about. One that also states
+/// something, as in "The first draft is done. What comes next?", continues a conversation.
 fn asks_in_general(text: &str) -> bool {
-    let asks = text.contains(['?', '？', '؟'])
-        || words(text).next().is_some_and(|first| ASKING.contains(&first));
-    asks && !words(text).any(|word| POINTING.contains(&word))
+    let sentences = text.lines().flat_map(|line| line.split_inclusive(QUESTION_MARKS));
+    let mut sentences =
+        sentences.flat_map(|part| part.split(". ")).flat_map(|part| part.split("! "));
+    let states = |sentence: &str| !asks(sentence) && words(sentence).nth(SUBJECT_WORDS).is_some();
+    asks(text) && !sentences.any(states) && !words(text).any(|word| POINTING.contains(&word))
 }
 
 /// The least relevance of memories that are worth showing for a message, whether they were compared
-/// by meaning or by words alone. A statement such as "That plan looks solid" continues a conversation,
-/// and needs as little as a message about the user.
+/// by meaning or by words alone. A message with a statement such as "That plan looks solid" continues a
+/// conversation, and needs as little as a message about the user.
 pub fn min_relevance(message: &str, by_meaning: bool) -> f32 {
     let text = message.trim().to_lowercase().replace('’', "'");
     let is_subject = !text.contains(['?', '？']) && words(&text).nth(SUBJECT_WORDS).is_none();
@@ -250,6 +259,7 @@ mod tests {
             "Wie funktioniert ein Kühlschrank?",
             "Pourquoi le ciel est-il bleu ?",
             "日本の首都はどこですか？",
+            "Hi there! Is version 2.1 of the protocol faster than version 3.0 was?",
         ] {
             assert_eq!(min_relevance(general, true), GENERAL_RELEVANCE, "{general}");
             assert_eq!(min_relevance(general, false), GENERAL_WORDS_RELEVANCE, "{general}");
@@ -267,6 +277,8 @@ mod tests {
             "That plan looks solid, let's go",
             "Which of these options is better?",
             "Der Entwurf von gestern ist fertig",
+            "The first draft of the script is done. What comes next?",
+            "Ponsel saya sudah terisi daya lagi. Sekarang lanjut ke apa?",
         ] {
             assert_eq!(min_relevance(personal, true), PERSONAL_RELEVANCE, "{personal}");
         }
