@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::try_join;
-use lukasa_core::vault::{
-    self, MissingContent, ParsedVault, VaultContents, VaultSubject, VisiblePart,
-};
+use lukasa_core::vault::{MissingContent, ParsedVault, VaultContents, VaultSubject, VisiblePart};
 use lukasa_core::{FactId, Timestamp};
 use lukasa_store::{Scope, everything, fact, learning, operation};
 

@@ -41,7 +41,7 @@ async fn memories_of_a_closed_domain_are_hidden_from_assistants_and_shown_to_the
     facts.link(&story.request(), &from, &to, "relates_to").await.unwrap();
     let ask = ContextRequest { session: Some("chat".into()), ..ContextRequest::about("asthma") };
     let context = story.engine.context.retrieve(&alice, &ask, story.moment()).await.unwrap();
-    let retrieval = context.retrieval;
+    let retrieval = context.id;
     let seen = async |caller: &Caller| {
         let (now, all) = (story.now(), ProjectScope::All);
         let got = facts.get(caller, &to, Point::default(), now).await;
