@@ -28,7 +28,7 @@ export async function live(lukasa: Lukasa): Promise<Life> {
 /** Saves a food preference and a food rule; returns the id of the preference. */
 export async function eat(lukasa: Lukasa): Promise<string> {
   const fish = await lukasa.memories.save({
-    content: "Eats fish twice a week",
+    content: "User eats fish twice a week",
     kind: "preference",
   });
   await lukasa.memories.save({

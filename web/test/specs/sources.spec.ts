@@ -177,7 +177,7 @@ test("sources navigation by keyboard alone", async ({ page, lukasa }) => {
   await page.keyboard.press("y");
   await expect(page.getByRole("heading", { name: "Used 1 memory" })).toBeVisible();
   await page.keyboard.press("j");
-  const fish = page.getByRole("region", { name: "Eats fish twice a week" });
+  const fish = page.getByRole("region", { name: "User eats fish twice a week" });
   // Those that were not used are in the order of their relevance.
   const isFish = () => fish.evaluate((one) => one === document.activeElement);
   for (let at = 0; at < 5 && !(await isFish()); at++) await page.keyboard.press("j");
