@@ -2,26 +2,28 @@
 //!
 //! The age of a unit is the number of newer units that are about as relevant to the query. Time and
 //! what is learned about other subjects do not make a unit older, so that an old answer which
-//! nothing has been added to is as recent as one of today.
+//! nothing has been added to is as recent as one of today. A unit gains by its recency only as far as it
+//! is relevant itself, so that a new one about something else does not pass an old answer.
 
 /// A newer unit makes another one older if it has at least this share of its score.
 const COMPARABLE: f32 = 0.6;
 /// Number of newer units that halve the score of a unit.
 const HALF_LIFE_UNITS: f32 = 4.0;
 
-/// The recency of each unit, between 0 and 1, from their fused scores and their order. Units that
-/// are not in the order have none.
+/// The recency of each unit, between 0 and 1, from their fused scores and their order: halved by age, and
+/// in proportion to the root of its share of the best score. Units that are not in the order have none.
 pub(super) fn recency(newest_first: &[usize], fused: &[f32]) -> Vec<f32> {
     let mut sorted = fused.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
     let below = |score: f32| sorted.partition_point(|other| *other < score);
+    let best = sorted.last().copied().unwrap_or_default().max(f32::MIN_POSITIVE);
     let mut newer = ScoreCounts::new(sorted.len());
     let mut recency = vec![0.0; fused.len()];
     for at in newest_first {
         let score = fused[*at];
-        // A unit without a positive score is about nothing that was asked: every unit with one counts.
-        let age = newer.above(below(COMPARABLE * score.max(f32::MIN_POSITIVE)));
-        recency[*at] = 0.5_f32.powf(age as f32 / HALF_LIFE_UNITS);
+        let age = newer.above(below(COMPARABLE * score));
+        let relevance = (score / best).clamp(0.0, 1.0).sqrt();
+        recency[*at] = relevance * 0.5_f32.powf(age as f32 / HALF_LIFE_UNITS);
         newer.add(below(score));
     }
     recency
@@ -66,8 +68,9 @@ mod tests {
     fn recency_counts_newer_units_that_are_about_as_relevant() {
         // From the newest: two about the subject, one about another, and an older one about the subject.
         let recency = recency(&[3, 2, 1, 0], &[4.0, 0.5, 6.0, 3.2]);
-        let after = |age: f32| 0.5_f32.powf(age / HALF_LIFE_UNITS);
-        assert_eq!(recency, [after(2.0), after(2.0), after(0.0), after(0.0)]);
+        let after =
+            |age: f32, score: f32| (score / 6.0).sqrt() * 0.5_f32.powf(age / HALF_LIFE_UNITS);
+        assert_eq!(recency, [after(2.0, 4.0), after(2.0, 0.5), 1.0, after(0.0, 3.2)]);
     }
 
     #[test]
@@ -76,15 +79,14 @@ mod tests {
         fused[0] = 5.0;
         let newest_first: Vec<usize> = (0..1_000).rev().collect();
         let recency = recency(&newest_first, &fused);
-        assert_eq!((recency[0], recency[999]), (1.0, 1.0));
+        assert_eq!((recency[0], recency[999]), (1.0, (0.3_f32 / 5.0).sqrt()));
         assert!(recency[1] < 0.001);
     }
 
     #[test]
-    fn recency_of_units_that_do_not_match_depends_on_those_that_do() {
-        let recency = recency(&[2, 1, 0], &[-1.0, 2.0, -1.0]);
-        assert_eq!(recency[2], 1.0);
-        assert!(recency[0] < 1.0, "the newer match counts");
+    fn new_unit_that_does_not_match_gains_nothing_by_its_recency() {
+        assert_eq!(recency(&[2, 1, 0], &[-1.0, 2.0, -1.0]), [0.0, 1.0, 0.0]);
+        assert_eq!(recency(&[1, 0], &[-1.0, -2.0]), [0.0, 0.0]);
     }
 
     #[test]

@@ -40,7 +40,15 @@ async fn memories_of_a_closed_domain_are_hidden_from_assistants_and_shown_to_the
     let (from, to) = (Target::Id(cycling), Target::Id(asthma));
     facts.link(&story.request(), &from, &to, "relates_to").await.unwrap();
     let ask = ContextRequest { session: Some("chat".into()), ..ContextRequest::about("asthma") };
-    let context = story.engine.context.retrieve(&alice, &ask, story.moment()).await.unwrap();
+    let retrieve = async || {
+        story.pass(1);
+        story.engine.context.retrieve(&alice, &ask, story.moment()).await.unwrap()
+    };
+    retrieve().await;
+    // Saved after the baseline was rendered, so it is in the part for the message.
+    save_in(&story, "health", "Uses an inhaler for asthma").await;
+    let context = retrieve().await;
+    assert!(context.dynamic.content.contains("inhaler"), "{}", context.dynamic.content);
     let retrieval = context.id;
     let seen = async |caller: &Caller| {
         let (now, all) = (story.now(), ProjectScope::All);

@@ -40,10 +40,10 @@ pub struct EraseArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     receipt: Option<PathBuf>,
     /// List the receipts
-    #[arg(long, conflicts_with_all = ["dry_run", "yes", "fact"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "yes", "memory"])]
     list: bool,
     /// Verify a receipt, without a server
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["fact", "dry_run", "yes", "list"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["memory", "dry_run", "yes", "list"])]
     verify: Option<PathBuf>,
     /// The key that the receipt must be signed with, as `GET /receipts/key` returns it
     #[arg(long, value_name = "HEX", requires = "verify")]
