@@ -7,6 +7,9 @@
 
 /// A newer unit makes another one older if it has at least this share of its score.
 const COMPARABLE: f32 = 0.6;
+/// With a best score below this no unit stands out by its relevance: the scores differ by chance, and each
+/// newer unit counts.
+const DISTINCT: f32 = 1.0;
 /// Number of newer units that halve the score of a unit.
 const HALF_LIFE_UNITS: f32 = 4.0;
 
@@ -16,13 +19,15 @@ pub(super) fn recency(newest_first: &[usize], fused: &[f32]) -> Vec<f32> {
     let mut sorted = fused.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
     let below = |score: f32| sorted.partition_point(|other| *other < score);
-    let best = sorted.last().copied().unwrap_or_default().max(f32::MIN_POSITIVE);
+    let best = sorted.last().copied().unwrap_or_default();
     let mut newer = ScoreCounts::new(sorted.len());
     let mut recency = vec![0.0; fused.len()];
     for at in newest_first {
         let score = fused[*at];
-        let age = newer.above(below(COMPARABLE * score));
-        let relevance = (score / best).clamp(0.0, 1.0).sqrt();
+        let (age, relevance) = match best >= DISTINCT {
+            true => (newer.above(below(COMPARABLE * score)), (score / best).clamp(0.0, 1.0).sqrt()),
+            false => (newer.total, 1.0),
+        };
         recency[*at] = relevance * 0.5_f32.powf(age as f32 / HALF_LIFE_UNITS);
         newer.add(below(score));
     }
@@ -86,7 +91,12 @@ mod tests {
     #[test]
     fn new_unit_that_does_not_match_gains_nothing_by_its_recency() {
         assert_eq!(recency(&[2, 1, 0], &[-1.0, 2.0, -1.0]), [0.0, 1.0, 0.0]);
-        assert_eq!(recency(&[1, 0], &[-1.0, -2.0]), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn recency_counts_every_newer_unit_if_none_stands_out() {
+        let halved = |age: f32| 0.5_f32.powf(age / HALF_LIFE_UNITS);
+        assert_eq!(recency(&[2, 1, 0], &[0.0, 1e-7, -1e-7]), [halved(2.0), halved(1.0), 1.0]);
     }
 
     #[test]

@@ -121,7 +121,7 @@ async fn long_memories_are_cut_to_the_named_budget() {
     assert!(!given.json()["baseline"]["left_out"].as_array().unwrap().is_empty());
     for wrong in [json!("huge"), json!(100_001), json!(-1)] {
         let refused = alice.post("/api/memory/retrieve", json!({ "budget": wrong })).await;
-        assert_eq!(refused.status, 400, "{wrong}");
+        assert_eq!(refused.status, 422, "{wrong}");
     }
 }
 

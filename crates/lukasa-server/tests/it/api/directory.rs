@@ -122,7 +122,8 @@ async fn sensitive_domain_is_closed_until_its_user_opts_in() {
     let shut = agent.delete(path).await.expect(200);
     assert!(shut.json()["opted_in_at"].is_null(), "a key may close it");
     let memory_path = format!("/api/memory/{}", saved.at("/memory/id"));
-    agent.get(&memory_path).await.expect(200);
+    human.get(&memory_path).await.expect(200);
+    agent.get(&memory_path).await.refused(404, "memory_not_found");
     agent
         .post("/api/memory", json!({ "content": "Takes aspirin", "domain": "health" }))
         .await

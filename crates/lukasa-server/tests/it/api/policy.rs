@@ -63,7 +63,7 @@ async fn invalid_policy_is_refused_and_changes_nothing() {
         (json!({ "floors": { "profile": -0.1 } }), 422),
         (json!({ "window": 101 }), 422),
         (json!({ "domains": { "Not A Name": "auto" } }), 422),
-        (json!({ "admission": "always" }), 400),
+        (json!({ "admission": "always" }), 422),
         (json!({ "extract": "never" }), 400),
         (json!({ "keep_turns": "some" }), 400),
         (json!({ "floors": { "moods": 0.9 } }), 400),

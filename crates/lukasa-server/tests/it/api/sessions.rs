@@ -172,7 +172,7 @@ async fn invalid_turns_are_refused_with_a_reason() {
         (vec![], 422),
         (vec![turn("user", " ")], 422),
         (vec![turn("user", "a\u{0}b")], 422),
-        (vec![turn("narrator", "hello")], 400),
+        (vec![turn("narrator", "hello")], 422),
         (vec![turn("user", "x"); 101], 422),
     ] {
         let answer = append(&alice, "chat", &turns).await;
