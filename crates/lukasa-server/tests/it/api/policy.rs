@@ -64,9 +64,9 @@ async fn invalid_policy_is_refused_and_changes_nothing() {
         (json!({ "window": 101 }), 422),
         (json!({ "domains": { "Not A Name": "auto" } }), 422),
         (json!({ "admission": "always" }), 422),
-        (json!({ "extract": "never" }), 400),
-        (json!({ "keep_turns": "some" }), 400),
-        (json!({ "floors": { "moods": 0.9 } }), 400),
+        (json!({ "extract": "never" }), 422),
+        (json!({ "keep_turns": "some" }), 422),
+        (json!({ "floors": { "moods": 0.9 } }), 422),
         (json!({ "idle_close_minutes": -1 }), 400),
         (json!({ "surprise": true }), 400),
     ] {
