@@ -44,6 +44,7 @@ pub const HARMLESS: &[&str] = &[
     "episodes",
     "evidence",
     "expects",
+    "file_memories.memories",
     "expires_at",
     "expires_in_minutes",
     "extract",
