@@ -29,7 +29,8 @@ pub struct ExportSnapshot {
 impl Archives {
     /// Opens an export of a user's memory.
     pub async fn export(&self, caller: &Caller, now: Timestamp) -> Result<ExportSnapshot> {
-        // First, because it needs a connection of its own.
+        drop(self.transactions.read(caller, now).await?);
+        // Before the snapshot is opened, because it needs a connection of its own.
         self.audit.record_export(caller, "archive", now).await?;
         let scope = self.transactions.read(caller, now).await?;
         blocks::allow_long_statements(&scope).await?;

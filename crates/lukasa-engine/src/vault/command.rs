@@ -87,6 +87,8 @@ impl Vault {
         projects: &ProjectScope,
         now: Timestamp,
     ) -> Result<CommandAnswer> {
+        drop(self.transactions.read(caller, now).await?);
+        // Before the snapshot is opened, because it needs a connection of its own.
         self.audit.record_export(caller, "vault", now).await?;
         let scope = self.transactions.read(caller, now).await?;
         let part = visible_part(&scope, caller, projects).await?;

@@ -83,7 +83,8 @@ impl Vault {
         sink: S,
     ) -> Result<S> {
         more.extend(self.portrait_files(caller, &[], now).await?);
-        // First, because it needs a connection of its own.
+        drop(self.transactions.read(caller, now).await?);
+        // Before the snapshot is opened, because it needs a connection of its own.
         self.audit.record_export(caller, "vault", now).await?;
         let scope = self.transactions.read(caller, now).await?;
         blocks::allow_long_statements(&scope).await?;
