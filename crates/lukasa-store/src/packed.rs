@@ -56,7 +56,8 @@ pub fn pack(batch: &mut Batch, scope: &Scope, sessions: &[String], model: Option
                array_agg(source_id), array_agg(part), array_agg(language), array_agg(words), \
                array_agg(terms), array_agg(content_hash), array_agg(number), array_agg(role), \
                array_agg(said_at), array_agg(recorded_at), array_agg(vector) \
-          from (select p.*, e.vector, e.revision as embedded_at from passage p left join embedding e on e.user_id = p.user_id \
+          from (select p.*, e.vector, e.revision as embedded_at \
+                  from passage p left join embedding e on e.user_id = p.user_id \
                    and e.source_id = p.source_id and e.part = p.part and e.model = $4 \
                  where p.user_id = $1 and p.kind = 'turn' and p.session_id = any($3) \
                  order by p.session_id, p.number, p.source_id, p.part) p \

@@ -394,7 +394,8 @@ async fn find_later_removal(
 }
 
 /// Restores sources that the operation `by` removed, with all observations that it withdrew; without
-/// one, sources that were removed before they were imported. `after` is that operation if it is undone; episodes may have been re-derived since.
+/// one, sources that were removed before they were imported. `after` is that operation if it is
+/// undone; episodes may have been re-derived since.
 pub(crate) async fn restore_sources(
     writing: &Writing<'_>,
     sources: &Sources,

@@ -171,14 +171,6 @@ impl Erasures {
         Ok(true)
     }
 
-    /// Ends the credentials of a marked user that were made since the erasure began. Those that are
-    /// being made are waited for; later ones are refused.
-    async fn end_late_credentials(&self, tenant: TenantId, user: UserId) -> Result<Vec<String>> {
-        let waiting = self.parts.store.directory(tenant).await?;
-        credential::wait_for_new(waiting, user).await?;
-        self.end_credentials(tenant, user).await
-    }
-
     /// Ends every credential of a user. This comes first: should the rest fail, a user without keys
     /// is the safer state.
     pub(super) async fn end_credentials(
@@ -237,7 +229,7 @@ impl Erasures {
         budget: Duration,
         ended: &mut Vec<String>,
     ) -> Result<Option<(Erasure, bool)>> {
-        ended.extend(self.end_late_credentials(tenant, user).await?);
+        ended.extend(end_late_credentials(self, tenant, user).await?);
         let all_ended = end_relations(&self.parts.store, tenant, user).await?;
         let kept: &[&str] = if all_ended { &[] } else { erasure::RELATIONS };
         let mut from = 0;
@@ -323,4 +315,16 @@ impl Erasures {
             }
         }
     }
+}
+
+/// Ends the credentials of a marked user that were made since the erasure began. Those that are being made
+/// are waited for; later ones are refused.
+async fn end_late_credentials(
+    erasures: &Erasures,
+    tenant: TenantId,
+    user: UserId,
+) -> Result<Vec<String>> {
+    let waiting = erasures.parts.store.directory(tenant).await?;
+    credential::wait_for_new(waiting, user).await?;
+    erasures.end_credentials(tenant, user).await
 }
