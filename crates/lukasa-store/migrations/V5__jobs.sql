@@ -44,7 +44,8 @@ create unique index job_once on job (user_id, kind, key) where state = 'waiting'
 create unique index job_alone on job (user_id, (lane = 'webhooks')) where state = 'running';
 -- These two are for workers, which look for due jobs of all users.
 create index job_due on job (run_at) where state = 'waiting';
-create index job_overdue on job (leased_until) where state = 'running';
+-- The condition is the time and not the state, so that no statement for one user is planned with it.
+create index job_overdue on job (leased_until) where leased_until is not null;
 create index job_in_lane on job (user_id, lane, run_at, job_id) where state = 'waiting';
 create unique index job_head on job (user_id, lane) where head_at is not null;
 -- Whether a job of a lane is due. The expression differs from the column of the next index so that the

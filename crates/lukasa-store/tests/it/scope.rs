@@ -118,8 +118,9 @@ async fn batch_that_is_first_in_its_scope_is_part_of_the_transaction() {
         let id = Ids::new(at, [1; 16]).job();
         job::queue_sole(&mut batch, &scope, id, &Task::Upkeep, at, at);
         scope.run(&batch).await.unwrap();
-        if committed {
-            scope.commit().await.unwrap();
+        match committed {
+            true => scope.commit().await.unwrap(),
+            false => drop(scope),
         }
         assert!(all_transactions_end(&database).await);
         assert_eq!(jobs().await, expected, "committed: {committed}");

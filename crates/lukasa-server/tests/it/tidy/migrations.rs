@@ -13,7 +13,7 @@ const DIGESTS: [(&str, &str); 15] = [
     ("V2__record.sql", "c1978902df744bae"),
     ("V3__sessions.sql", "cadf355cbd6076ee"),
     ("V4__recall.sql", "039e4900e8d14a3b"),
-    ("V5__jobs.sql", "232a495bc0ff4869"),
+    ("V5__jobs.sql", "834045d7e1bb2df6"),
     ("V6__learning.sql", "073da2b632e94aeb"),
     ("V7__imports_and_observations.sql", "266f2a0ecbd9fd43"),
     ("V8__webhooks.sql", "8846bb37fd86465f"),
