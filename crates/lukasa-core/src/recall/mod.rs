@@ -12,7 +12,6 @@ pub mod rank;
 mod rank_cache;
 #[cfg(test)]
 mod rank_cache_tests;
-mod recency;
 mod scorer;
 mod similarity;
 #[cfg(test)]

@@ -12,7 +12,6 @@ use serde::Serialize;
 use super::corpus::Corpus;
 use super::index::{Index, Unit};
 use super::passage::PassageKind;
-use super::recency::recency;
 use super::scorer::{Feedback, Scorer};
 use crate::time::Period;
 use crate::words;
@@ -34,7 +33,7 @@ words!(
         Speaker = "speaker",
         /// The query mentions its time.
         Time = "time",
-        /// Little about the same was learned since.
+        /// It was learned recently.
         Recency = "recency",
         /// It is important and trusted.
         Prior = "prior",
@@ -123,7 +122,7 @@ impl Default for Tuning {
             fusion: Fusion::Scores,
             facts: shared
                 .with(Arm::KeywordSession, 1.0)
-                .with(Arm::Recency, 6.0)
+                .with(Arm::Recency, 1.5)
                 .with(Arm::Prior, 0.2)
                 .with(Arm::Link, 0.6),
             turns: shared
@@ -251,7 +250,6 @@ pub fn rank(
             *score += tuning.smoothing * before;
         }
     }
-    arms.add_recency(&scorer, &mut fused, tuning.fusion, weights.of(Arm::Recency));
     if kind == PassageKind::Turn && tuning.fusion == Fusion::Scores {
         arms.lift_sessions(&scorer, &mut fused, weights.of(Arm::SessionBest));
     }
@@ -353,26 +351,6 @@ impl ArmScores {
     fn standard(&self) -> &[f32] {
         self.standard.get_or_init(|| standard(&self.scores, self.arm.spread()))
     }
-
-    /// Adds what the arm contributes to the fused scores.
-    fn add_to(&self, fused: &mut [f32], fusion: Fusion) {
-        match fusion {
-            Fusion::Scores => {
-                let scores = if self.arm.is_relative() { self.standard() } else { &self.scores };
-                for (sum, score) in fused.iter_mut().zip(scores) {
-                    *sum += self.weight * score;
-                }
-            }
-            Fusion::Ranks => {
-                const K: f32 = 60.0;
-                const DEPTH: usize = 100;
-                let matching = (0..fused.len()).filter(|at| self.scores[*at] > 0.0).collect();
-                for (rank, at) in best_of(matching, &self.scores, DEPTH).into_iter().enumerate() {
-                    fused[at] += 1.0 / (K + rank as f32 + 1.0);
-                }
-            }
-        }
-    }
 }
 
 impl Arms {
@@ -399,20 +377,26 @@ impl Arms {
     fn fuse(&self, fusion: Fusion, units: usize) -> Vec<f32> {
         let mut fused = vec![0.0; units];
         for one in &self.0 {
-            one.add_to(&mut fused, fusion);
+            match fusion {
+                Fusion::Scores => {
+                    let scores =
+                        if one.arm.is_relative() { one.standard() } else { one.scores.as_slice() };
+                    for (sum, score) in fused.iter_mut().zip(scores) {
+                        *sum += one.weight * score;
+                    }
+                }
+                Fusion::Ranks => {
+                    const K: f32 = 60.0;
+                    const DEPTH: usize = 100;
+                    let matching = (0..units).filter(|at| one.scores[*at] > 0.0).collect();
+                    for (rank, at) in best_of(matching, &one.scores, DEPTH).into_iter().enumerate()
+                    {
+                        fused[at] += 1.0 / (K + rank as f32 + 1.0);
+                    }
+                }
+            }
         }
         fused
-    }
-
-    /// Adds the recency arm, which needs to know what is relevant.
-    fn add_recency(&mut self, scorer: &Scorer<'_>, fused: &mut [f32], fusion: Fusion, weight: f32) {
-        if weight <= 0.0 {
-            return;
-        }
-        let scores = recency(&scorer.newest_first(), fused);
-        let recency = ArmScores::new(Arm::Recency, weight, scores);
-        recency.add_to(fused, fusion);
-        self.0.push(recency);
     }
 
     fn standard(&self, wanted: Arm) -> Option<&[f32]> {

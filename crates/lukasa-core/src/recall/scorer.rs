@@ -203,9 +203,10 @@ impl<'a> Scorer<'a> {
             Arm::VectorWindow => self.near.as_ref().map(|near| near.window.clone()),
             Arm::Speaker => self.named.iter().any(|n| *n > 0.0).then(|| self.named.clone()),
             Arm::Time => self.time(),
+            Arm::Recency => self.recency(),
             Arm::Prior => self.prior(),
             // Computed from the other arms' scores.
-            Arm::Recency | Arm::SessionBest | Arm::Link => None,
+            Arm::SessionBest | Arm::Link => None,
         }
     }
 
@@ -305,18 +306,26 @@ impl<'a> Scorer<'a> {
         Some(self.among.iter().map(speaks_of).collect())
     }
 
-    /// The ranked units from the last learned to the first.
-    pub(super) fn newest_first(&self) -> Vec<usize> {
+    /// Recent memories are more likely to be meant. Age is counted in memories rather than in days,
+    /// so that a long absence of the user changes nothing.
+    fn recency(&self) -> Option<Vec<f32>> {
+        const HALF_LIFE_MEMORIES: f32 = 100.0;
+        let mut scores = vec![0.0; self.among.len()];
+        let mut give = |(rank, at): (usize, usize)| {
+            scores[at] = 0.5_f32.powf(rank as f32 / HALF_LIFE_MEMORIES);
+        };
         if self.kind == PassageKind::Fact {
             let learned = self.index.learned().iter().rev();
-            return learned.filter_map(|unit| self.place(*unit as usize)).collect();
+            learned.filter_map(|unit| self.place(*unit as usize)).enumerate().for_each(&mut give);
+            return Some(scores);
         }
         let key = |(at, unit): (usize, &usize)| {
             (self.index.learned_at(*unit), self.index.units[*unit].source, at)
         };
         let mut order: Vec<_> = self.among.iter().enumerate().map(key).collect();
         order.sort_unstable();
-        order.into_iter().rev().map(|(.., at)| at).collect()
+        order.into_iter().rev().map(|(.., at)| at).enumerate().for_each(&mut give);
+        Some(scores)
     }
 
     /// Importance and trust of a memory by its tier, between 0 and 1.

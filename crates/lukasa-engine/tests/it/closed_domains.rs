@@ -1,5 +1,7 @@
 //! Memories of a domain that the user has closed: the user sees them, applications and assistants do not.
 
+use std::time::Duration;
+
 use lukasa_core::{Caller, Claim, FactId, ProjectScope};
 use lukasa_engine::context::ContextRequest;
 use lukasa_engine::directory::OptIn;
@@ -39,7 +41,9 @@ async fn memories_of_a_closed_domain_are_hidden_from_assistants_and_shown_to_the
     let facts = &story.engine.facts;
     let (from, to) = (Target::Id(cycling), Target::Id(asthma));
     facts.link(&story.request(), &from, &to, "relates_to").await.unwrap();
-    let ask = ContextRequest { session: Some("chat".into()), ..ContextRequest::about("asthma") };
+    let within = Duration::from_secs(60);
+    let ask = ContextRequest::about("What helps against my asthma?");
+    let ask = ContextRequest { session: Some("chat".into()), within, ..ask };
     let retrieve = async || {
         story.pass(1);
         story.engine.context.retrieve(&alice, &ask, story.moment()).await.unwrap()
