@@ -89,6 +89,8 @@ class Postgres:
         os.kill(self.process, signal.SIGKILL)
         # Sessions end by themselves when they notice.
         time.sleep(1)
+        # A process that its parent has not waited for keeps its number, and PostgreSQL would not start beside it.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
 
 class Server:
