@@ -70,7 +70,7 @@ test("areas are suggested on the board, by keyboard", async ({ page, lukasa }) =
 });
 
 test("moving a selection is one operation and keeps who said it", async ({ page, lukasa }) => {
-  await lukasa.imports.take(
+  await lukasa.imports.create(
     JSON.stringify({ item: "memory", source: "a", content: "Owns a boat" }),
     { source: "boat" },
   );
