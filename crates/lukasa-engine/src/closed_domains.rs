@@ -1,5 +1,6 @@
-//! Turns and episodes about a domain that the user has not opened. They are stored, because the user
-//! said them, but they are excluded from prompts and search results, and the transcript shows them masked.
+//! What is stored about a domain that is not open. Turns and episodes are, because the user said them, but
+//! they are excluded from prompts and search results, and the transcript shows them masked. Memories are
+//! from a time when the domain was open, and only the user sees them.
 
 use std::collections::BTreeSet;
 
